@@ -17,5 +17,6 @@ pub(in crate::store) mod result_row;
 pub(in crate::store) mod rollup;
 pub(in crate::store) mod shared_text;
 pub(in crate::store) mod stored_result;
+pub(in crate::store) mod throttle_changes;
 pub(in crate::store) mod token_codes;
 pub(in crate::store) mod usage_changes;
