@@ -13,6 +13,7 @@ pub(in crate::store) mod notification_row;
 pub(in crate::store) mod prepared_alerts;
 pub(in crate::store) mod prepared_batch;
 pub(in crate::store) mod record_row;
+pub(in crate::store) mod resealing;
 pub(in crate::store) mod result_row;
 pub(in crate::store) mod rollup;
 pub(in crate::store) mod shared_text;
