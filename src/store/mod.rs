@@ -17,9 +17,9 @@ pub use contract::{
     MonitorStore, NewAuditEntry, NewConfigRecord, NewMonitor, NewestResultQuery, NotificationFilter, Outbox,
     Paginated, PaginatedResults, Pagination, PerformanceAlertStore, ReadOnlyStore, ResealFn, ResultFilter,
     ResultKey, ResultStore, Retention, RollupSpan, SampleStore, Store, StoreError, StoreFuture,
-    StoredEpisode, StoredMonitor, StoredPerformanceAlert, StoredToken, ThrottleCounter, ThrottleDecision,
-    ThrottleKey, ThrottleKind, ThrottleStore, TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore,
-    seal_context,
+    StoredEpisode, StoredJson, StoredJsonNames, StoredMonitor, StoredPerformanceAlert, StoredToken,
+    ThrottleCounter, ThrottleDecision, ThrottleKey, ThrottleKind, ThrottleStore, TokenKind, TokenStore,
+    TokenUse, UsageQuery, UsageStore, seal_context,
 };
 pub use location::{PostgresLocation, PostgresTls, StoreLocation, StorePassword};
 pub use maintenance::{

@@ -3,8 +3,8 @@
 use vigie::domain::UserId;
 use vigie::schema::Origin;
 use vigie::store::{
-    ConfigChange, ConfigStore, IngestBatch, MigrationSummary, Store, StoreLocation, StoreOptions,
-    StoredToken, TokenKind, TokenStore, inspect_store, migrate_store, open_store,
+    ConfigChange, ConfigStore, IngestBatch, MigrationSummary, Store, StoreLocation, StoreOptions, StoredJson,
+    StoredJsonNames, StoredToken, TokenKind, TokenStore, inspect_store, migrate_store, open_store,
 };
 
 use crate::store::config::new_monitor;
@@ -65,6 +65,14 @@ async fn a_value_that_cannot_be_decoded_is_named_as_the_database_names_it() {
     assert!(failure.contains(&format!("table `monitors`, row id {id}, column `metadata`: ")), "{failure}");
     let failure = store.token([1; 32]).await.unwrap_err().to_string();
     assert!(failure.contains("table `tokens`, row user_id 7, column `kind`: "), "{failure}");
+    // Callers of the store decode some values themselves, and take the names from it; every table has its column.
+    for json in [StoredJson::AlertState, StoredJson::EpisodeSnapshot, StoredJson::PerformanceAlertState] {
+        let (table, column) = store.table_and_column(json);
+        let statement = format!("SELECT {column} FROM {table} LIMIT 0");
+        database.server.execute(&database.name, statement).await;
+        let error = store.undecodable_json_error(json, "id 7".to_owned(), "why".to_owned()).to_string();
+        assert!(error.contains(&format!("table `{table}`, row id 7, column `{column}`: why")), "{error}");
+    }
     store.close().await;
     database.remove().await;
 }
