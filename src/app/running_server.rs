@@ -136,6 +136,7 @@ impl RunningServer {
         let inputs = ServiceInputs {
             config_store: store.clone(),
             token_store: store.clone(),
+            throttle_store: store.clone(),
             alert_store: store.clone(),
             outbox: store.clone(),
             alert_pipeline_handle: Arc::new(LocalAlertPipeline {
@@ -200,7 +201,7 @@ impl RunningServer {
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            token_purger: Some(services.api_state.account_service.clone()),
+            login_purger: Some(services.api_state.account_service.clone()),
             task_registry: Some(Arc::clone(supervisor.registry())),
         };
         let (hour, minute) = settings.store.cleanup_time_of_day;

@@ -29,7 +29,9 @@ use crate::service::{
     reseal_all_secrets,
 };
 use crate::settings::Settings;
-use crate::store::{AlertStore, ConfigRecordFilter, ConfigStore, Outbox, Pagination, TokenStore};
+use crate::store::{
+    AlertStore, ConfigRecordFilter, ConfigStore, Outbox, Pagination, ThrottleStore, TokenStore,
+};
 use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 use crate::vault::Keyring;
 
@@ -44,6 +46,7 @@ const PURGE_EVERY_TICKS: u64 = 600;
 pub(super) struct ServiceInputs {
     pub(super) config_store: Arc<dyn ConfigStore>,
     pub(super) token_store: Arc<dyn TokenStore>,
+    pub(super) throttle_store: Arc<dyn ThrottleStore>,
     pub(super) alert_store: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
@@ -74,6 +77,7 @@ impl Services {
         let ServiceInputs {
             config_store,
             token_store,
+            throttle_store,
             alert_store,
             outbox,
             alert_pipeline_handle,
@@ -109,8 +113,13 @@ impl Services {
             keyring: Arc::clone(&keyring),
             clock: Arc::clone(&clock),
         };
-        let account_service =
-            Arc::new(AccountService::new(Arc::clone(&config_store), token_store, Arc::clone(&clock)));
+        let account_service = Arc::new(AccountService::new(
+            Arc::clone(&config_store),
+            token_store,
+            Arc::clone(&throttle_store),
+            Arc::clone(&keyring),
+            Arc::clone(&clock),
+        ));
         let record_dependencies = ConfigRecordServiceDependencies {
             config_store: Arc::clone(&config_store),
             monitor_cache: Arc::clone(&monitor_cache),
@@ -141,6 +150,7 @@ impl Services {
         let trust_file = TrustFile::in_data_dir(&settings.data_dir);
         let agent_dependencies = AgentServiceDependencies {
             config_store: Arc::clone(&config_store),
+            throttle_store: Arc::clone(&throttle_store),
             keyring: Arc::clone(&keyring),
             trust: trust_file.read(&keyring)?.map(Arc::new),
             clock: Arc::clone(&clock),

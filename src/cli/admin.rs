@@ -23,6 +23,7 @@ use crate::schema::typed::record::{AccountNameSettings, UserSettings, parse_reco
 use crate::service::{AccountService, EntryPoint, ServiceError};
 use crate::settings::{SettingSources, Settings};
 use crate::store::{self, Store, StoreError, StoreLocation};
+use crate::vault::Keyring;
 
 /// Options that select the data folder.
 #[derive(Clone, Debug, clap::Args)]
@@ -137,7 +138,11 @@ impl BackendArgs {
             ));
         }
         if let Some(store) = open_store(&settings).await? {
-            let account_service = AccountService::new(store.clone(), store.clone(), Arc::new(SystemClock));
+            // Only logins need the keys of the server, and commands do not log in.
+            let keyring = Arc::new(Keyring::ephemeral());
+            let clock = Arc::new(SystemClock);
+            let account_service =
+                AccountService::new(store.clone(), store.clone(), store.clone(), keyring, clock);
             return Ok(AdminBackend::Database(store, Box::new(account_service)));
         }
         let host_server = HostServer::from_data_folder(data_folder)?;

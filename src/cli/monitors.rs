@@ -15,7 +15,7 @@ use crate::store::{Pagination, ResultFilter};
 
 /// List the monitors with their last outcome
 ///
-/// Reads from a running server, or with `--data` from a database, whether a server runs or not.
+/// Reads from a running server, or with `--data`, `--config` or `--url` from a database, whether a server runs or not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[arg(long = "type", value_name = "TYPE", value_parser = super::monitor_type::parse_monitor_type)]
     monitor_type: Option<MonitorType>,
     /// Only monitors with this value of a custom property, such as `team:a`; several are all required
-    #[arg(long, value_name = "NAME:VALUE", conflicts_with = "data")]
+    #[arg(long, value_name = "NAME:VALUE", conflicts_with_all = ["data", "config", "url"])]
     property: Vec<String>,
     /// Most rows to show
     #[arg(long, default_value_t = 50)]

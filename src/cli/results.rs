@@ -16,7 +16,7 @@ use crate::store::{Pagination, ResultFilter};
 
 /// Show check results, newest first
 ///
-/// Reads from a running server, or with `--data` from a database, whether a server runs or not.
+/// Reads from a running server, or with `--data`, `--config` or `--url` from a database, whether a server runs or not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,6 +24,7 @@ Examples:
   vigie results shop --from 2h               of the monitor `shop`, of the last two hours
   vigie results --outcome error --limit 100  failures only
   vigie results --data /var/lib/vigie        without a server
+  vigie results --config /etc/vigie.yaml     from the database of the settings
   vigie results --json | jq '.[].total_us'   for other programs")]
 pub(super) struct Args {
     /// Only of this monitor: its id or its name

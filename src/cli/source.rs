@@ -1,13 +1,16 @@
-//! The source that `results`, `report` and `monitors` read from: a running server or a data folder.
+//! The source that `results`, `report` and `monitors` read from: a running server or a database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use serde::Deserialize;
 
 use super::api_client::{ApiClient, ListResponse, ServerArgs};
 use super::output::UsageError;
+use super::settings::config_file_from_flag_or_env;
+use super::store::load_settings_with;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Paginated, RollupQuery, Timestamp};
 use crate::schema::Monitor;
@@ -26,6 +29,12 @@ pub(super) struct SourceArgs {
     /// Read from the database in the data folder DIR, whether a server runs or not; writes nothing
     #[arg(long, value_name = "DIR", conflicts_with_all = ["server", "token_file", "ca_file"])]
     data: Option<PathBuf>,
+    /// Read from the database that this settings file names; `--data` is its data folder then
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["server", "token_file", "ca_file"])]
+    config: Option<PathBuf>,
+    /// Read from this database: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`
+    #[arg(long, value_name = "URL", conflicts_with_all = ["server", "token_file", "ca_file"])]
+    url: Option<String>,
 }
 
 /// An open source.
@@ -77,13 +86,43 @@ impl From<&Monitor> for MonitorListRow {
 impl SourceArgs {
     /// Opens the source that the options name.
     pub(super) async fn open(&self) -> anyhow::Result<ReadSource> {
-        if let Some(folder) = &self.data {
-            let location = StoreLocation::Sqlite(folder.join(DATABASE_FILE));
-            let store = open_read_only_store(&location, StoreOptions::default().for_command()).await?;
-            return Ok(ReadSource::Database(store));
-        }
-        Ok(ReadSource::Server(Box::new(self.server.connect().await?)))
+        let (location, options) = match (&self.data, &self.config, &self.url) {
+            (None, None, None) => return Ok(ReadSource::Server(Box::new(self.server.connect().await?))),
+            (Some(folder), None, None) => (database_in(folder)?, StoreOptions::default()),
+            (data, config, url) => {
+                let url = url.as_deref().map(|url| ("--url", url));
+                let settings = load_settings_with(config.clone(), data.as_ref(), url)?;
+                (settings.store_location(), settings.store.options())
+            }
+        };
+        let store = open_read_only_store(&location, options.for_command()).await;
+        Ok(ReadSource::Database(store.with_context(|| format!("cannot read the database `{location}`"))?))
     }
+}
+
+/// Returns the location of the database in a data folder.
+///
+/// # Errors
+/// Fails when there is none. Then the hint says how to read the database that the settings of the environment name, if
+/// they name one.
+fn database_in(folder: &Path) -> anyhow::Result<StoreLocation> {
+    let path = folder.join(DATABASE_FILE);
+    if path.exists() {
+        return Ok(StoreLocation::Sqlite(path));
+    }
+    // Settings that cannot be loaded name no database.
+    let settings = load_settings_with(None, None, None).ok();
+    let hint = match settings.and_then(|settings| settings.store.location) {
+        Some(other) => {
+            let option = match config_file_from_flag_or_env(None) {
+                Some(file) => format!("--config {}", file.display()),
+                None => "--url \"$VIGIE_STORE_URL\"".to_owned(),
+            };
+            format!("the settings name `{other}`; read it with `{option}`")
+        }
+        None => "if the database is elsewhere, name its settings with `--config FILE`".to_owned(),
+    };
+    anyhow::bail!("there is no database `{}`\nhint: {hint}", path.display())
 }
 
 impl ReadSource {

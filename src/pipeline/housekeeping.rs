@@ -1,4 +1,4 @@
-//! Housekeeping jobs: rollups and removal of expired tokens each hour, retention once a day.
+//! Housekeeping jobs: rollups and removal of expired logins each hour, retention once a day.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::telemetry::{Metrics, TaskHeartbeat, TaskName, TaskRegistry, fault_poi
 /// Minutes past the hour at which the previous hour is rolled up: by then its last results have arrived. Later
 /// results are included an hour later.
 const ROLL_UP_MINUTE: u32 = 5;
-/// Minutes past the hour at which expired tokens and sessions are removed, away from the rollups.
-const TOKEN_PURGE_MINUTE: u32 = 35;
+/// Minutes past the hour at which what logins leave is removed, away from the rollups.
+const LOGIN_PURGE_MINUTE: u32 = 35;
 
 /// Times at which the scheduler shows that it works, and the time between two of them.
 const HEARTBEAT_CRON: (&str, Duration) = ("*/5 * * * * *", Duration::from_secs(5));
@@ -31,10 +31,10 @@ pub struct TimeOfDay {
     pub minute: u8,
 }
 
-/// Removes the tokens and sessions that have expired.
-pub trait ExpiredTokenPurger: Send + Sync + 'static {
+/// Removes what logins leave and has expired: tokens, sessions and counters of the login throttle.
+pub trait ExpiredLoginPurger: Send + Sync + 'static {
     /// Removes them; returns how many there were.
-    fn purge_expired_tokens(&self) -> StoreFuture<'_, u64>;
+    fn purge_expired_logins(&self) -> StoreFuture<'_, u64>;
 }
 
 /// Runs housekeeping jobs.
@@ -48,8 +48,8 @@ pub struct HousekeepingRunner {
     pub clock: Arc<dyn Clock>,
     /// How long data is kept.
     pub retention: Retention,
-    /// Removes expired tokens; without it there is no [`HousekeepingJob::PurgeExpiredTokens`].
-    pub token_purger: Option<Arc<dyn ExpiredTokenPurger>>,
+    /// Removes what logins leave; without it there is no [`HousekeepingJob::PurgeExpiredLogins`].
+    pub login_purger: Option<Arc<dyn ExpiredLoginPurger>>,
     /// Watches the jobs; `None` outside of the server.
     pub task_registry: Option<Arc<TaskRegistry>>,
 }
@@ -67,8 +67,8 @@ pub enum HousekeepingJob {
     RollUp,
     /// Removes data older than its retention.
     ApplyRetention,
-    /// Removes expired tokens and sessions.
-    PurgeExpiredTokens,
+    /// Removes expired tokens, sessions and counters of the login throttle.
+    PurgeExpiredLogins,
 }
 
 impl HousekeepingJob {
@@ -78,7 +78,7 @@ impl HousekeepingJob {
         match self {
             Self::RollUp => "roll_up",
             Self::ApplyRetention => "retain",
-            Self::PurgeExpiredTokens => "purge",
+            Self::PurgeExpiredLogins => "purge",
         }
     }
 }
@@ -116,8 +116,8 @@ impl HousekeepingRunner {
             HousekeepingJob::ApplyRetention => {
                 self.housekeeping_store.apply_retention(self.retention.clone(), now).await
             }
-            HousekeepingJob::PurgeExpiredTokens => match &self.token_purger {
-                Some(purger) => purger.purge_expired_tokens().await,
+            HousekeepingJob::PurgeExpiredLogins => match &self.login_purger {
+                Some(purger) => purger.purge_expired_logins().await,
                 None => Ok(0),
             },
         }
@@ -170,7 +170,7 @@ impl HousekeepingRunner {
 }
 
 impl HousekeepingScheduler {
-    /// Starts the jobs: rollups five minutes after each hour, the removal of expired tokens half an hour later,
+    /// Starts the jobs: rollups five minutes after each hour, the removal of expired logins half an hour later,
     /// retention daily at `retention_time`. The first rollup catches up on the time that the process was down.
     ///
     /// # Errors
@@ -183,11 +183,11 @@ impl HousekeepingScheduler {
         scheduler
             .add(runner.new_cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
             .await?;
-        if runner.token_purger.is_some() {
+        if runner.login_purger.is_some() {
             scheduler
                 .add(runner.new_cron_job(
-                    &format!("0 {TOKEN_PURGE_MINUTE} * * * *"),
-                    HousekeepingJob::PurgeExpiredTokens,
+                    &format!("0 {LOGIN_PURGE_MINUTE} * * * *"),
+                    HousekeepingJob::PurgeExpiredLogins,
                 )?)
                 .await?;
         }

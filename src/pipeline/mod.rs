@@ -15,7 +15,7 @@ pub use delivery::{
     DestinationLookup,
 };
 pub use housekeeping::{
-    ExpiredTokenPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
+    ExpiredLoginPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
 };
 pub use ingest::{
     IngestDependencies, IngestSettings, IngestTask, Ingestor, QuarantineRecorder,

@@ -155,6 +155,14 @@ impl Keyring {
         })
     }
 
+    /// Signs `message` for `purpose` with each key, the oldest first.
+    #[must_use]
+    pub fn sign_with_each_key(&self, purpose: &str, message: &[u8]) -> Vec<MacTag> {
+        self.with_keys(|keys| {
+            keys.values().filter_map(|key| signature::sign(key, purpose, message)).collect()
+        })
+    }
+
     /// Whether `signature` is a signature of `message` for `purpose` by any of the keys. Signatures made before a
     /// rotation stay valid until `vigie key prune` removes the key.
     #[must_use]
@@ -282,6 +290,8 @@ mod tests {
         let keyring = Keyring::ephemeral();
         let signature = keyring.sign("trip", b"7 1000");
         keyring.add_key().unwrap();
+        let signatures = keyring.sign_with_each_key("trip", b"7 1000");
+        assert_eq!(signatures, [signature, keyring.sign("trip", b"7 1000")]);
         assert!(keyring.verify("trip", b"7 1000", &signature));
         assert_ne!(keyring.sign("trip", b"7 1000"), signature, "the newest key does not sign");
         assert!(!keyring.verify("trip", b"8 1000", &signature));

@@ -28,6 +28,7 @@ pub struct Harness {
     pub store: Arc<SqliteStore>,
     pub accounts: Arc<AccountService>,
     pub clock: Arc<FakeClock>,
+    pub keyring: Arc<Keyring>,
 }
 
 impl Harness {
@@ -36,9 +37,15 @@ impl Harness {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(open(folder.path()));
         let clock = Arc::new(FakeClock::new(Timestamp::from_seconds(START)));
-        let accounts = Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone()));
+        let keyring = Arc::new(Keyring::ephemeral());
+        let accounts = service(&store, keyring.clone(), &clock);
         assert_eq!(accounts.ensure_first_admin(Some(PASSWORD.to_owned())).await, Ok(None));
-        Self { folder, store, accounts, clock }
+        Self { folder, store, accounts: Arc::new(accounts), clock, keyring }
+    }
+
+    /// Returns the service of another server over the same store, with these keys.
+    pub fn other_server(&self, keyring: Arc<Keyring>) -> AccountService {
+        service(&self.store, keyring, &self.clock)
     }
 
     /// Creates another user of account 1, with the same password.
@@ -68,6 +75,10 @@ impl Harness {
     pub async fn actions(&self) -> Vec<String> {
         self.audit().await.iter().map(|row| format!("{} {}", row.login, row.action)).collect()
     }
+}
+
+fn service(store: &Arc<SqliteStore>, keyring: Arc<Keyring>, clock: &Arc<FakeClock>) -> AccountService {
+    AccountService::new(store.clone(), store.clone(), store.clone(), keyring, clock.clone())
 }
 
 pub fn open(folder: &Path) -> SqliteStore {

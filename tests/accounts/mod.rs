@@ -6,5 +6,6 @@ mod logins;
 mod page_sessions;
 mod rotation;
 mod secrets;
+mod throttles;
 mod tokens;
 mod users;

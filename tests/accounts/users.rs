@@ -13,7 +13,13 @@ async fn the_first_admin_is_created_once_with_a_generated_password() {
     let folder = tempfile::tempdir().unwrap();
     let store = std::sync::Arc::new(crate::accounts::harness::open(folder.path()));
     let clock = std::sync::Arc::new(vigie::clock::SystemClock);
-    let accounts = vigie::service::AccountService::new(store.clone(), store, clock);
+    let accounts = vigie::service::AccountService::new(
+        store.clone(),
+        store.clone(),
+        store,
+        std::sync::Arc::new(vigie::vault::Keyring::ephemeral()),
+        clock,
+    );
     let short = accounts.ensure_first_admin(Some("short".to_owned())).await;
     assert!(matches!(short, Err(ServiceError::Invalid(_))));
     let password = accounts.ensure_first_admin(None).await.unwrap().unwrap();

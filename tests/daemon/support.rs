@@ -289,7 +289,13 @@ pub async fn serve_pages(is_public: bool, kept: MemoryResults, monitors: Vec<Mon
         metrics_properties: Arc::default(),
         clock: clock.clone(),
     };
-    let accounts = Arc::new(AccountService::new(store.clone(), store, clock));
+    let accounts = Arc::new(AccountService::new(
+        store.clone(),
+        store.clone(),
+        store,
+        Arc::new(vigie::vault::Keyring::ephemeral()),
+        clock,
+    ));
     let host_token = accounts.renew_host_token();
     let auth = web::PageAuth { is_public, ..web::PageAuth::new(accounts) };
     let router = web::with_common_middleware(web::router(state, auth), web::RequestLimits::default());

@@ -101,7 +101,13 @@ impl Kit {
             account_cache: accounts.clone(),
             keyring: vault.clone(),
             planner: planner.clone(),
-            account_service: Arc::new(AccountService::new(store.clone(), store.clone(), clock.clone())),
+            account_service: Arc::new(AccountService::new(
+                store.clone(),
+                store.clone(),
+                store.clone(),
+                vault.clone(),
+                clock.clone(),
+            )),
             metrics: Arc::default(),
             clock: clock.clone(),
         });

@@ -38,7 +38,13 @@ async fn a_new_user_logs_in_and_its_password_is_never_shown() {
             "customer_id": 1, "created_at": "2026-01-01T12:00:00Z", "created_by": "anna",
         })
     );
-    let accounts = AccountService::new(kit.store.clone(), kit.store.clone(), kit.clock.clone());
+    let accounts = AccountService::new(
+        kit.store.clone(),
+        kit.store.clone(),
+        kit.store.clone(),
+        kit.vault.clone(),
+        kit.clock.clone(),
+    );
     let from = "127.0.0.1".parse().unwrap();
     assert!(accounts.log_in("clara", "correct horse", from).await.is_ok());
     let changed = kit.patch(&admin(), KIND, id, json!({"password": "battery staple"})).await.unwrap();

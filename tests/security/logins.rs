@@ -1,5 +1,6 @@
 //! Guessing passwords behind a reverse proxy slows down the attacker, not everybody.
 
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::daemon::process::{Daemon, command, folder};
@@ -46,6 +47,25 @@ fn an_attacker_behind_the_same_proxy_slows_nobody_else() {
     let (_, trail) = server.call("GET", "/audit?limit=200", &json!(null));
     let trail = trail.to_string();
     assert!(trail.contains("\"198.51.100.1\"") && trail.contains("\"203.0.113.1\""), "{trail}");
+}
+
+#[test]
+fn a_restart_lets_an_attacker_guess_no_more() {
+    let mut server = server_behind_proxy("127.0.0.0/8");
+    let count_admitted = |server: &Daemon| {
+        let guesses =
+            (0..30).map(|n| log_in(server, "198.51.100.1", &format!("login {n}"), "guess number 1"));
+        guesses.filter(|status| *status == 400).count()
+    };
+    assert_eq!(count_admitted(&server), 20);
+    server.signal(Signal::SIGKILL);
+    server.wait_for_exit();
+    server.start_again_with(|command| {
+        command.env("VIGIE_SERVER_TRUSTED_PROXIES", "127.0.0.0/8");
+    });
+    // One when its delay ended meanwhile; the next delays are 2, 4 and 8 s.
+    let admitted = count_admitted(&server);
+    assert!(admitted < 5, "{admitted} further guesses");
 }
 
 #[test]

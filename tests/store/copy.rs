@@ -41,6 +41,7 @@ pub async fn source() -> TempDir {
          INSERT INTO audit (customer, at, login, address, via, action, object, object_name, before, after)
              VALUES (1, 2, 'é', '', '', '', '', '', '{}', '{}');
          DELETE FROM audit WHERE id = last_insert_rowid();
+         INSERT INTO login_throttles VALUES (0, zeroblob(32), 4, 5), (3, x'ff00', 6, -7);
          INSERT INTO usage VALUES (0, -86400000000, '', 'tcp', 1, 9223372036854775807);",
     )
     .unwrap();
@@ -148,7 +149,7 @@ async fn every_value_arrives_and_ids_continue() {
     let row_count: usize =
         before.iter().filter(|(table, _)| *table != "sqlite_sequence").map(|(_, rows)| rows.len()).sum();
     let text = out(&output);
-    assert!(text.starts_with(&format!("copied {row_count} rows of 19 tables from ")), "{text}");
+    assert!(text.starts_with(&format!("copied {row_count} rows of 20 tables from ")), "{text}");
     assert!(text.ends_with(" s, and compared them\n"), "{text}");
     assert!(contents(&from) == before, "the source changed");
     assert_same_contents(&from, &to);
@@ -222,8 +223,8 @@ async fn child() {
     println!("\nresumed {}", copied.unwrap().resumed_rows);
 }
 
-/// Copies in a child process and kills it after so many pages; returns how many rows an earlier one had copied, if it
-/// ended by itself.
+/// Copies in a child process and kills it after so many pages. It goes on until the kill arrives, so it may come to its
+/// end; then this returns how many rows an earlier one had copied, if it still reported that.
 fn copy_and_kill(from: &Path, to: &Path, pages: usize) -> Option<u64> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "store::copy::child", "--nocapture"])
@@ -237,12 +238,11 @@ fn copy_and_kill(from: &Path, to: &Path, pages: usize) -> Option<u64> {
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         page_count += usize::from(line == "page");
-        resumed = resumed.or_else(|| line.strip_prefix("resumed ")?.parse().ok());
         if page_count == pages {
-            break;
+            child.kill().unwrap();
         }
+        resumed = resumed.or_else(|| line.strip_prefix("resumed ")?.parse().ok());
     }
-    child.kill().unwrap();
     child.wait().unwrap();
     resumed
 }
@@ -254,14 +254,15 @@ async fn a_copy_that_is_killed_at_any_page_continues() {
     let total: usize = contents(&from).values().map(Vec::len).sum();
     // Further each time, so that every table is interrupted, the comparison too.
     let (mut kills, mut resumed) = (0, None);
-    while resumed.is_none() {
+    while !to.exists() {
         resumed = copy_and_kill(&from, &to, 1 + kills * 5);
         kills += 1;
         assert!(kills < 200, "it never ends");
-        assert!(resumed.is_some() || !to.exists(), "an incomplete copy can be opened");
+        assert!(resumed.is_none() || to.exists(), "a complete copy cannot be opened");
     }
     assert!(kills > 10, "only {kills}");
-    assert!(resumed.unwrap() > total as u64 / 2, "{resumed:?} of {total} rows were resumed");
+    // Unknown when the last kill arrived between the end of the copy and its report.
+    assert!(resumed.is_none_or(|rows| rows > total as u64 / 2), "{resumed:?} of {total} rows were resumed");
     assert_same_contents(&from, &to);
 }
 

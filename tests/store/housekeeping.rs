@@ -48,7 +48,7 @@ fn runner(store: Arc<RecordingStore>) -> (HousekeepingRunner, Arc<Metrics>) {
             metrics: metrics.clone(),
             clock,
             retention,
-            token_purger: None,
+            login_purger: None,
             task_registry: None,
         },
         metrics,

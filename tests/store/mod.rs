@@ -22,5 +22,6 @@ mod results;
 mod rollups;
 mod samples;
 mod suite;
+mod throttles;
 mod tokens;
 mod url;

@@ -1,9 +1,13 @@
 //! `vigie store check` and `migrate` over PostgreSQL.
 
+use vigie::domain::UserId;
+use vigie::schema::Origin;
 use vigie::store::{
-    IngestBatch, MigrationSummary, StoreLocation, StoreOptions, inspect_store, migrate_store, open_store,
+    ConfigChange, ConfigStore, IngestBatch, MigrationSummary, Store, StoreLocation, StoreOptions, StoredJson,
+    StoredJsonNames, StoredToken, TokenKind, TokenStore, inspect_store, migrate_store, open_store,
 };
 
+use crate::store::config::new_monitor;
 use crate::store::samples::{at, ok};
 use crate::support::postgres::SharedDatabase;
 
@@ -46,4 +50,29 @@ async fn migrations_that_start_together_wait_for_each_other() {
     let migrations = (0..4).map(|_| migrate_store(&location, StoreOptions::default()));
     let summaries = futures::future::join_all(migrations).await;
     assert!(summaries.iter().all(Result::is_ok), "{summaries:?}");
+}
+
+#[tokio::test]
+async fn a_value_that_cannot_be_decoded_is_named_as_the_database_names_it() {
+    let database = SharedDatabase::create().await;
+    let store = database.connect().await;
+    let monitor = ConfigChange::CreateMonitor(new_monitor(Origin::Api, "shop"));
+    let id = store.write_changes(vec![monitor], Vec::new()).await.unwrap()[0];
+    store.insert(StoredToken::new([1; 32], TokenKind::Access, UserId(7), at(0))).await.unwrap();
+    let damage = "UPDATE monitors SET metadata = '{'; UPDATE tokens SET kind = 9";
+    database.server.execute(&database.name, damage.to_owned()).await;
+    let failure = store.stored_monitors().await.unwrap_err().to_string();
+    assert!(failure.contains(&format!("table `monitors`, row id {id}, column `metadata`: ")), "{failure}");
+    let failure = store.token([1; 32]).await.unwrap_err().to_string();
+    assert!(failure.contains("table `tokens`, row user_id 7, column `kind`: "), "{failure}");
+    // Callers of the store decode some values themselves, and take the names from it; every table has its column.
+    for json in [StoredJson::AlertState, StoredJson::EpisodeSnapshot, StoredJson::PerformanceAlertState] {
+        let (table, column) = store.table_and_column(json);
+        let statement = format!("SELECT {column} FROM {table} LIMIT 0");
+        database.server.execute(&database.name, statement).await;
+        let error = store.undecodable_json_error(json, "id 7".to_owned(), "why".to_owned()).to_string();
+        assert!(error.contains(&format!("table `{table}`, row id 7, column `{column}`: why")), "{error}");
+    }
+    store.close().await;
+    database.remove().await;
 }

@@ -1,16 +1,33 @@
 //! Runs the test suite of the store traits over each store.
 
 use vigie::store::{
-    AlertStore, ConfigStore, Housekeeping, Ingest, MonitorStore, Outbox, ResultStore, TokenStore,
+    AlertStore, ConfigStore, Housekeeping, Ingest, MonitorStore, Outbox, ResultStore, ThrottleStore,
+    TokenStore,
 };
 
 /// All traits of a store.
 pub trait Store:
-    Ingest + MonitorStore + ResultStore + Housekeeping + ConfigStore + TokenStore + AlertStore + Outbox
+    Ingest
+    + MonitorStore
+    + ResultStore
+    + Housekeeping
+    + ConfigStore
+    + TokenStore
+    + ThrottleStore
+    + AlertStore
+    + Outbox
 {
 }
-impl<T: Ingest + MonitorStore + ResultStore + Housekeeping + ConfigStore + TokenStore + AlertStore + Outbox>
-    Store for T
+impl<T> Store for T where
+    T: Ingest
+        + MonitorStore
+        + ResultStore
+        + Housekeeping
+        + ConfigStore
+        + TokenStore
+        + ThrottleStore
+        + AlertStore
+        + Outbox
 {
 }
 
@@ -95,4 +112,9 @@ over_both_stores! {
     tokens:
         tokens_are_stored_extended_revoked_and_expired,
         tokens_end_with_their_user;
+    throttles:
+        counters_are_stored_replaced_and_removed,
+        parallel_updates_come_one_after_the_other,
+        counters_expire_by_their_kind,
+        counters_are_limited_and_the_most_failures_are_kept;
 }

@@ -108,7 +108,13 @@ impl App {
         let monitors = Arc::new(monitors.with_last_run_lookup(planner.clone()));
         monitor_cache.replace_all(monitors::load_monitors(&monitors).await.unwrap());
         let tokens: Arc<dyn TokenStore> = store.clone();
-        let accounts = Arc::new(AccountService::new(Arc::clone(&config), tokens, Arc::clone(&timer)));
+        let accounts = Arc::new(AccountService::new(
+            Arc::clone(&config),
+            tokens,
+            store.clone(),
+            Arc::clone(&vault),
+            Arc::clone(&timer),
+        ));
         let metrics = Arc::new(Metrics::new());
         let resources = Arc::new(ConfigRecordService::new(ConfigRecordServiceDependencies {
             config_store: Arc::clone(&config),
@@ -139,6 +145,7 @@ impl App {
         }));
         let agents = Arc::new(AgentService::new(AgentServiceDependencies {
             config_store: Arc::clone(&config),
+            throttle_store: store.clone(),
             keyring: Arc::clone(&vault),
             trust: TrustFile::in_data_dir(folder.path()).read(&vault).unwrap().map(Arc::new),
             clock: Arc::clone(&timer),

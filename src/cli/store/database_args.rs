@@ -33,7 +33,7 @@ impl DatabaseArgs {
 }
 
 /// Loads the settings of `config` with another data folder, or the database of a flag.
-pub(super) fn load_settings_with(
+pub(in crate::cli) fn load_settings_with(
     config: Option<PathBuf>,
     data: Option<&PathBuf>,
     url: Option<(&str, &str)>,

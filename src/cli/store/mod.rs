@@ -10,3 +10,4 @@ mod progress;
 mod restore;
 
 pub(super) use command::{Args, run};
+pub(super) use database_args::load_settings_with;

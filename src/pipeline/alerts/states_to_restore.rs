@@ -7,7 +7,7 @@ use super::tracked_monitor::TrackedMonitor;
 use crate::alerting::{AlertState, LocationResult};
 use crate::domain::{MonitorId, Revision};
 use crate::schema::Monitor;
-use crate::store::{EpisodeFilter, MonitorLocationState, Pagination, StoreError, StoredEpisode};
+use crate::store::{EpisodeFilter, MonitorLocationState, Pagination, StoreError, StoredEpisode, StoredJson};
 
 /// State loaded from the store, from which each monitor takes its own when it is first known.
 pub(super) struct StatesToRestore {
@@ -20,14 +20,13 @@ pub(super) struct StatesToRestore {
 
 impl StatesToRestore {
     pub(super) async fn load(dependencies: &AlertEngineDependencies) -> Result<Self, StoreError> {
+        let alert_store = &dependencies.alert_store;
         let mut alert_states = HashMap::new();
-        for (monitor_id, body) in dependencies.alert_store.alert_states().await? {
+        for (monitor_id, body) in alert_store.alert_states().await? {
             // A new state would lose an open episode and the recipients that wait for its clear.
-            let alert_state = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
-                table: "watches",
-                row: format!("monitor_id {monitor_id}"),
-                column: "body",
-                reason: error.to_string(),
+            let alert_state = serde_json::from_str(&body).map_err(|error| {
+                let row = format!("monitor_id {monitor_id}");
+                alert_store.undecodable_json_error(StoredJson::AlertState, row, error.to_string())
             })?;
             alert_states.insert(monitor_id, alert_state);
         }
@@ -37,15 +36,12 @@ impl StatesToRestore {
         }
         let filter = EpisodeFilter { is_open: Some(true), ..EpisodeFilter::default() };
         let mut open_episodes: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
-        let page = dependencies.alert_store.episodes(filter, Pagination::ALL).await?;
+        let page = alert_store.episodes(filter, Pagination::ALL).await?;
         let unreadable_count = page.total.saturating_sub(page.items.len() as u64);
         if unreadable_count > 0 {
-            return Err(StoreError::Undecodable {
-                table: "episodes",
-                row: format!("{unreadable_count} of the open ones"),
-                column: "body",
-                reason: "see the preceding errors in the log".to_owned(),
-            });
+            let row = format!("{unreadable_count} of the open ones");
+            let reason = "see the preceding errors in the log".to_owned();
+            return Err(alert_store.undecodable_json_error(StoredJson::EpisodeSnapshot, row, reason));
         }
         for episode in page.items {
             open_episodes.entry(episode.monitor_id).or_default().push(episode);

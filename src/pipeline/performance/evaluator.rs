@@ -18,7 +18,7 @@ use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::schema::Monitor;
 use crate::store::{
     ConfigRecordFilter, ConfigStore, Pagination, PerformanceAlertStore, ResultStore, RollupSpan, StoreError,
-    StoredPerformanceAlert,
+    StoredJson, StoredPerformanceAlert,
 };
 use crate::telemetry::fault_point;
 
@@ -95,11 +95,11 @@ impl PerformanceEvaluator {
         for stored_alert in dependencies.alert_store.active_alerts().await? {
             // Skipping it would raise and notify the alert a second time.
             let alert: ActivePerformanceAlert =
-                serde_json::from_str(&stored_alert.state_json).map_err(|error| StoreError::Undecodable {
-                    table: "raised",
-                    row: format!("alert {}, location_id {}", stored_alert.alert_id, stored_alert.location_id),
-                    column: "body",
-                    reason: error.to_string(),
+                serde_json::from_str(&stored_alert.state_json).map_err(|error| {
+                    let row =
+                        format!("alert {}, location_id {}", stored_alert.alert_id, stored_alert.location_id);
+                    let json = StoredJson::PerformanceAlertState;
+                    dependencies.alert_store.undecodable_json_error(json, row, error.to_string())
                 })?;
             active.insert((stored_alert.alert_id, stored_alert.location_id), alert);
         }

@@ -11,8 +11,9 @@ use super::sign_in_links::SignInLinks;
 use crate::clock::Clock;
 use crate::domain::{CustomerId, Role, UserId};
 use crate::service::caller::{Caller, EntryPoint};
-use crate::store::{ConfigStore, TokenStore, TokenUse};
+use crate::store::{ConfigStore, ThrottleStore, TokenStore, TokenUse};
 use crate::sync::{Mutex, RwLock};
+use crate::vault::Keyring;
 
 /// Accounts, their users, logins and tokens.
 pub struct AccountService {
@@ -31,18 +32,20 @@ pub struct AccountService {
 }
 
 impl AccountService {
-    /// Creates the service.
+    /// Creates the service. The servers of a store share its login throttle if their keyrings have the same keys.
     #[must_use]
     pub fn new(
         config_store: Arc<dyn ConfigStore>,
         token_store: Arc<dyn TokenStore>,
+        throttle_store: Arc<dyn ThrottleStore>,
+        keyring: Arc<Keyring>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self {
             config_store,
             token_store,
             clock,
-            login_throttle: LoginThrottle::default(),
+            login_throttle: LoginThrottle::new(throttle_store, keyring, "logins"),
             failed_login_audit: Mutex::default(),
             host_token_hash: RwLock::default(),
             sign_in_links: SignInLinks::default(),

@@ -58,15 +58,17 @@ impl AccountService {
         entry_point: EntryPoint,
     ) -> Result<ConfigRecord, ServiceError> {
         let normalized_login = normalize_login(login);
-        let attempt = self
-            .login_throttle
-            .try_admit(&normalized_login, address, self.clock.now())
-            .map_err(ServiceError::RateLimited)?;
-        let verified = self.verify_password(normalized_login, password).await;
-        let (user, is_correct) = verified.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
+        let attempt = self.login_throttle.try_admit(&normalized_login, address, self.clock.now()).await?;
+        let (user, is_correct) = match self.verify_password(normalized_login, password).await {
+            Ok(verified) => verified,
+            Err(error) => {
+                self.login_throttle.uncount(&attempt, self.clock.now()).await;
+                return Err(error);
+            }
+        };
         match user {
             Some(user) if is_correct => {
-                self.login_throttle.record_success(&attempt, self.clock.now());
+                self.login_throttle.record_success(&attempt, self.clock.now()).await?;
                 if can_log_in(&user) {
                     return Ok(user);
                 }
@@ -88,14 +90,17 @@ impl AccountService {
         password: &str,
     ) -> Result<bool, ServiceError> {
         let address = caller.client_address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let attempt = self
-            .login_throttle
-            .try_admit(&normalize_login(&caller.login), address, self.clock.now())
-            .map_err(ServiceError::RateLimited)?;
-        let verified = password_matches(password, user.private_data.as_deref()).await;
-        let is_correct = verified.inspect_err(|_| self.login_throttle.uncount(&attempt))?;
+        let login = normalize_login(&caller.login);
+        let attempt = self.login_throttle.try_admit(&login, address, self.clock.now()).await?;
+        let is_correct = match password_matches(password, user.private_data.as_deref()).await {
+            Ok(is_correct) => is_correct,
+            Err(error) => {
+                self.login_throttle.uncount(&attempt, self.clock.now()).await;
+                return Err(error);
+            }
+        };
         if is_correct {
-            self.login_throttle.record_success(&attempt, self.clock.now());
+            self.login_throttle.record_success(&attempt, self.clock.now()).await?;
         } else {
             self.audit_failed_login(Some(user), "wrong current password", address, caller.entry_point).await;
         }

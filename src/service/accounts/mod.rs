@@ -9,6 +9,7 @@ mod login_throttle;
 mod page_sessions;
 mod password;
 mod sign_in_links;
+mod throttle_rules;
 mod tokens;
 mod user_tokens;
 mod users;

@@ -13,7 +13,7 @@ use super::issued_token::TokenHash;
 use super::users::{caller_from_user, can_log_in, normalize_login};
 use crate::catalog::record_settings::settings_from_record;
 use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Timestamp, UserId};
-use crate::pipeline::ExpiredTokenPurger;
+use crate::pipeline::ExpiredLoginPurger;
 use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, EntryPoint, ServiceError};
 use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind, TokenUse};
@@ -31,9 +31,12 @@ const MAX_TOKEN_BYTES: usize = 128;
 /// Separates the host token from the id of the account to act for.
 const ACCOUNT_SEPARATOR: char = '~';
 
-impl ExpiredTokenPurger for AccountService {
-    fn purge_expired_tokens(&self) -> StoreFuture<'_, u64> {
-        Box::pin(self.remove_expired_tokens())
+impl ExpiredLoginPurger for AccountService {
+    fn purge_expired_logins(&self) -> StoreFuture<'_, u64> {
+        Box::pin(async move {
+            let token_count = self.remove_expired_tokens().await?;
+            Ok(token_count + self.login_throttle.remove_expired(self.clock.now()).await?)
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::domain::{AgentId, LocationId};
 use crate::service::accounts::LoginThrottle;
 use crate::service::caller::ServiceError;
-use crate::store::{ConfigStore, StoreError};
+use crate::store::{ConfigStore, StoreError, ThrottleStore};
 use crate::sync::RwLock;
 use crate::vault::Keyring;
 
@@ -24,6 +24,8 @@ pub type RevocationObserver = Arc<dyn Fn(LocationId, AgentId) + Send + Sync>;
 pub struct AgentServiceDependencies {
     /// Stores agents and data keys.
     pub config_store: Arc<dyn ConfigStore>,
+    /// Stores the counters of the throttle of enrolments.
+    pub throttle_store: Arc<dyn ThrottleStore>,
     /// Seals data keys.
     pub keyring: Arc<Keyring>,
     /// The keys of NATS; `None` before `vigie nats init`.
@@ -51,13 +53,14 @@ impl AgentService {
     /// Creates the service.
     #[must_use]
     pub fn new(dependencies: AgentServiceDependencies) -> Self {
-        let AgentServiceDependencies { config_store, keyring, trust, clock } = dependencies;
+        let AgentServiceDependencies { config_store, throttle_store, keyring, trust, clock } = dependencies;
+        let throttle = LoginThrottle::new(throttle_store, Arc::clone(&keyring), "enrolments");
         Self {
             config_store,
             keyring,
             trust,
             clock,
-            throttle: LoginThrottle::default(),
+            throttle,
             edit_lock: tokio::sync::Mutex::new(()),
             push_lock: tokio::sync::Mutex::new(()),
             revocation_observer: RwLock::default(),

@@ -30,14 +30,19 @@ impl AgentService {
     ) -> Result<AgentGrant, ServiceError> {
         self.trust()?;
         // Each address has a counter of its own: guesses from one do not delay the agents behind others.
-        let attempt =
-            self.throttle.try_admit(&format!("enrolment from {address}"), address, self.clock.now());
-        let attempt = attempt.map_err(ServiceError::RateLimited)?;
-        let (user, exchange_key) = parse_keys(&request).inspect_err(|_| self.throttle.uncount(&attempt))?;
+        let login = format!("enrolment from {address}");
+        let attempt = self.throttle.try_admit(&login, address, self.clock.now()).await?;
+        let (user, exchange_key) = match parse_keys(&request) {
+            Ok(keys) => keys,
+            Err(error) => {
+                self.throttle.uncount(&attempt, self.clock.now()).await;
+                return Err(error);
+            }
+        };
         let _lock = self.edit_lock.lock().await;
         let now = self.clock.now();
         let (location, remaining) = self.find_location_of(request.secret).await?.ok_or_else(refused)?;
-        self.throttle.record_success(&attempt, now);
+        self.throttle.record_success(&attempt, now).await?;
         let taken = self.config_store.record_by_unique_key(ConfigRecordKind::Agent, user.to_string()).await?;
         if taken.is_some() {
             let message = "An agent with this key is enrolled already; give the new one another folder";

@@ -8,7 +8,9 @@ use crate::catalog::json_object::into_object;
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
-use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};
+use crate::store::{
+    EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode, StoredJson,
+};
 
 /// Most notifications returned with an episode.
 const MAX_NOTIFICATIONS: u32 = 1000;
@@ -24,7 +26,7 @@ impl AlertService {
         caller.require_permission(Permission::View)?;
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
         let found = self.dependencies.alert_store.episodes(filter, page).await?;
-        let to_object = |stored| match episode_to_json(stored) {
+        let to_object = |stored| match self.episode_to_json(stored) {
             Ok(object) => Some(object),
             Err(error) => {
                 tracing::error!(error_kind = error.kind(), "outage skipped: {error}");
@@ -38,7 +40,7 @@ impl AlertService {
     pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, ServiceError> {
         caller.require_permission(Permission::View)?;
         let found = self.dependencies.alert_store.episode(caller.customer, id).await?;
-        let mut object = episode_to_json(&found.ok_or(ServiceError::NotFound)?)?;
+        let mut object = self.episode_to_json(&found.ok_or(ServiceError::NotFound)?)?;
         let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
         let notifications =
             self.notifications(caller, filter, Pagination { limit: MAX_NOTIFICATIONS, offset: 0 }).await?;
@@ -83,35 +85,36 @@ impl AlertService {
         if acknowledged {
             self.write_audit_entry(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
         }
-        Ok(episode_to_json(&current)?)
+        Ok(self.episode_to_json(&current)?)
     }
-}
 
-/// Converts an episode to the version 3 object.
-fn episode_to_json(episode: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
-    let snapshot: EpisodeSnapshot = serde_json::from_value(Value::Object(episode.snapshot_fields.clone()))
-        .map_err(|error| {
-            let (row, reason) = (format!("id {}", episode.id), error.to_string());
-            StoreError::Undecodable { table: "episodes", row, column: "body", reason }
-        })?;
-    Ok(into_object(json!({
-        "id": episode.id.0,
-        "monitor_id": episode.monitor_id.0,
-        "monitor_name": episode.monitor_name,
-        "started_at": format_utc_time(episode.started_at),
-        "ended_at": episode.ended_at.map(format_utc_time),
-        "recovered": snapshot.end.map(|end| end.is_recovery),
-        "status": snapshot.last_status.0,
-        "status_text": snapshot.last_status.text(),
-        "runs": snapshot.failed_runs,
-        "last_run": format_utc_time(snapshot.last_failed_at),
-        "cause": cause_to_json(&snapshot.cause),
-        "locations": snapshot.failed_locations.iter().map(|id| id.0).collect::<Vec<_>>(),
-        "verification": snapshot.verification.as_ref().map(verification_to_json),
-        "flapping": snapshot.is_flapping,
-        "acknowledged_by": Some(&episode.acknowledged_by).filter(|login| !login.is_empty()),
-        "acknowledged_at": episode.acknowledged_at.map(format_utc_time),
-    })))
+    /// Converts an episode to the version 3 object.
+    fn episode_to_json(&self, episode: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
+        let snapshot: EpisodeSnapshot =
+            serde_json::from_value(Value::Object(episode.snapshot_fields.clone())).map_err(|error| {
+                let (row, reason) = (format!("id {}", episode.id), error.to_string());
+                let alert_store = &self.dependencies.alert_store;
+                alert_store.undecodable_json_error(StoredJson::EpisodeSnapshot, row, reason)
+            })?;
+        Ok(into_object(json!({
+            "id": episode.id.0,
+            "monitor_id": episode.monitor_id.0,
+            "monitor_name": episode.monitor_name,
+            "started_at": format_utc_time(episode.started_at),
+            "ended_at": episode.ended_at.map(format_utc_time),
+            "recovered": snapshot.end.map(|end| end.is_recovery),
+            "status": snapshot.last_status.0,
+            "status_text": snapshot.last_status.text(),
+            "runs": snapshot.failed_runs,
+            "last_run": format_utc_time(snapshot.last_failed_at),
+            "cause": cause_to_json(&snapshot.cause),
+            "locations": snapshot.failed_locations.iter().map(|id| id.0).collect::<Vec<_>>(),
+            "verification": snapshot.verification.as_ref().map(verification_to_json),
+            "flapping": snapshot.is_flapping,
+            "acknowledged_by": Some(&episode.acknowledged_by).filter(|login| !login.is_empty()),
+            "acknowledged_at": episode.acknowledged_at.map(format_utc_time),
+        })))
+    }
 }
 
 fn cause_to_json(cause: &LocationResult) -> Value {

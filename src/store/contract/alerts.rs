@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::future::StoreFuture;
+use super::stored_json::StoredJsonNames;
 use crate::domain::{
     CapturedFile, CheckId, CustomerId, EpisodeFilter, EpisodeId, LocationId, MonitorId, NewNotification,
     Notification, NotificationFilter, Paginated, Pagination, RecipientId, Timestamp, Verification,
@@ -128,7 +129,7 @@ pub enum DeliveryOutcome {
 }
 
 /// Stores alert states and episodes.
-pub trait AlertStore: Send + Sync + 'static {
+pub trait AlertStore: StoredJsonNames {
     /// Returns the alert states of all monitors.
     fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>>;
 

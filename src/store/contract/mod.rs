@@ -13,6 +13,8 @@ mod results;
 mod rollup;
 mod samples;
 mod store;
+mod stored_json;
+mod throttles;
 mod tokens;
 mod usage;
 
@@ -36,5 +38,9 @@ pub use results::{NewestResultQuery, ResultStore};
 pub use rollup::RollupSpan;
 pub use samples::SampleStore;
 pub use store::{ReadOnlyStore, Store};
+pub use stored_json::{StoredJson, StoredJsonNames};
+pub use throttles::{
+    MAX_THROTTLE_COUNTERS, ThrottleCounter, ThrottleDecision, ThrottleKey, ThrottleKind, ThrottleStore,
+};
 pub use tokens::{StoredToken, TokenKind, TokenStore, TokenUse};
 pub use usage::{UsageQuery, UsageStore};

@@ -1,6 +1,7 @@
 //! Storage of active performance alerts.
 
 use super::future::StoreFuture;
+use super::stored_json::StoredJsonNames;
 use crate::domain::{LocationId, NewNotification};
 
 /// A performance alert that is active at a location.
@@ -15,7 +16,7 @@ pub struct StoredPerformanceAlert {
 }
 
 /// Stores active performance alerts.
-pub trait PerformanceAlertStore: Send + Sync + 'static {
+pub trait PerformanceAlertStore: StoredJsonNames {
     /// Returns all active alerts.
     fn active_alerts(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>>;
 

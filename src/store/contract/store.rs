@@ -16,6 +16,7 @@ use super::ingest::Ingest;
 use super::monitors::MonitorStore;
 use super::performance_alerts::PerformanceAlertStore;
 use super::results::ResultStore;
+use super::throttles::ThrottleStore;
 use super::tokens::TokenStore;
 
 /// The store of an installation, whatever its engine is.
@@ -26,6 +27,7 @@ pub trait Store:
     + Housekeeping
     + ConfigStore
     + TokenStore
+    + ThrottleStore
     + AlertStore
     + Outbox
     + PerformanceAlertStore

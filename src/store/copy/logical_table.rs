@@ -57,6 +57,13 @@ pub enum SqliteForm {
 }
 
 impl LogicalTable {
+    /// Returns the name of the column that SQLite calls `sqlite_name`; the same name if there is none.
+    #[must_use]
+    pub fn column_name(&self, sqlite_name: &'static str) -> &'static str {
+        let column = self.columns.iter().find(|column| column.sqlite_name == sqlite_name);
+        column.map_or(sqlite_name, |column| column.name)
+    }
+
     /// Returns the key of `row`.
     #[must_use]
     pub fn key_of(&self, row: &CopyRow) -> CopyKey {

@@ -267,6 +267,18 @@ pub static TABLES: &[LogicalTable] = &[
         ],
     },
     LogicalTable {
+        name: "login_throttles",
+        sqlite_name: "login_throttles",
+        key_len: 2,
+        has_sequence: false,
+        columns: &[
+            integer("kind", "kind"),
+            bytes("hash", "hash"),
+            integer("failures", "failures"),
+            integer("last_at", "last_at"),
+        ],
+    },
+    LogicalTable {
         name: "audit_entries",
         sqlite_name: "audit",
         key_len: 1,

@@ -4,7 +4,8 @@ use sqlx::PgConnection;
 
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::contract::{
-    AlertChanges, AlertStore, EpisodeFilter, Paginated, Pagination, StoreFuture, StoredEpisode,
+    AlertChanges, AlertStore, EpisodeFilter, Paginated, Pagination, StoreFuture, StoredEpisode, StoredJson,
+    StoredJsonNames,
 };
 use crate::store::rows::prepared_alerts::PreparedAlerts;
 
@@ -13,6 +14,16 @@ use super::retention::{DELETE_ENDED_EPISODES, DELETE_FINISHED_NOTIFICATIONS};
 use super::rollup::pending_rollups::StaleRollupMarker;
 use super::store::PostgresStore;
 use super::{episodes, notifications, result_updates};
+
+impl StoredJsonNames for PostgresStore {
+    fn table_and_column(&self, json: StoredJson) -> (&'static str, &'static str) {
+        match json {
+            StoredJson::AlertState => ("alert_states", "state"),
+            StoredJson::EpisodeSnapshot => ("episodes", "snapshot_fields"),
+            StoredJson::PerformanceAlertState => ("performance_alerts", "state"),
+        }
+    }
+}
 
 impl AlertStore for PostgresStore {
     fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>> {

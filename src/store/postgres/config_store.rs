@@ -7,16 +7,14 @@ use sqlx::PgConnection;
 use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, EventSeries, EventSeriesQuery, MonitorId};
 use crate::store::contract::{
     AuditEntry, AuditFilter, ConfigChange, ConfigRecordFilter, ConfigStore, NewAuditEntry, Paginated,
-    Pagination, ResealFn, StoreError, StoreFuture, StoredMonitor, seal_context,
+    Pagination, ResealFn, StoreError, StoreFuture, StoredMonitor,
 };
 use crate::store::rows::config_changes::PreparedConfigChanges;
+use crate::store::rows::resealing::{RESEAL_CHUNK_ROWS, SealedRow, reseal_rows};
 
 use super::error::PgResult;
 use super::store::PostgresStore;
 use super::{audit, config_changes, event_series, monitors, records};
-
-/// Rows that one transaction reseals.
-const RESEAL_CHUNK_ROWS: i64 = 500;
 
 impl ConfigStore for PostgresStore {
     fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>> {
@@ -80,7 +78,7 @@ impl ConfigStore for PostgresStore {
 /// A column with sealed bytes.
 #[derive(Clone, Copy)]
 struct SealedColumn {
-    /// Kind of object in the context of [`seal_context`].
+    /// Kind of object in the context of [`seal_context`](crate::store::contract::seal_context).
     kind: &'static str,
     /// Selects id, account and sealed bytes of up to `$2` rows with an id above `$1`, and locks them.
     select_sql: &'static str,
@@ -140,18 +138,15 @@ impl SealedColumn {
         after_id: i64,
         reseal_fn: &ResealFn,
     ) -> PgResult<(Option<i64>, u64)> {
-        let rows: Vec<(i64, Option<i64>, Vec<u8>)> = sqlx::query_as(self.select_sql)
+        let rows: Vec<SealedRow> = sqlx::query_as(self.select_sql)
             .bind(after_id)
             .bind(RESEAL_CHUNK_ROWS)
             .fetch_all(&mut *conn)
             .await?;
-        let mut changed = 0;
-        for (id, customer, sealed_bytes) in &rows {
-            let context = seal_context(self.kind, CustomerId(customer.unwrap_or(*id)));
-            if let Some(resealed_bytes) = reseal_fn(&context, sealed_bytes) {
-                sqlx::query(self.update_sql).bind(*id).bind(resealed_bytes).execute(&mut *conn).await?;
-                changed += 1;
-            }
+        let resealed_rows = reseal_rows(self.kind, &rows, reseal_fn);
+        let changed = resealed_rows.len() as u64;
+        for (id, resealed_bytes) in resealed_rows {
+            sqlx::query(self.update_sql).bind(id).bind(resealed_bytes).execute(&mut *conn).await?;
         }
         Ok((rows.last().map(|(id, ..)| *id), changed))
     }

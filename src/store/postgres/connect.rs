@@ -109,6 +109,8 @@ fn connect_options(settings: &PostgresSettings) -> PgConnectOptions {
         })
         // Whatever the server's defaults are: a commit that was acknowledged is on disk.
         .options([("synchronous_commit", "on"), ("timezone", "UTC"), ("jit", "off")])
+        // A statement after a lock was waited for reads what the holder committed.
+        .options([("default_transaction_isolation", "read committed")])
         // The server ends the session of a host that is gone, with its locks.
         .options([
             ("tcp_keepalives_idle", "20"),

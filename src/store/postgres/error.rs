@@ -11,7 +11,7 @@ use crate::store::rows::decode::DecodeError;
 pub(super) enum PgError {
     /// The server, the connection or the pool.
     Sql(sqlx::Error),
-    /// A stored value cannot be decoded.
+    /// A stored value cannot be decoded; with the names that PostgreSQL has.
     Undecodable(DecodeError),
     /// The store refuses the call.
     Rejected(StoreError),
@@ -30,7 +30,7 @@ impl From<sqlx::Error> for PgError {
 
 impl From<DecodeError> for PgError {
     fn from(error: DecodeError) -> Self {
-        Self::Undecodable(error)
+        Self::Undecodable(error.with_postgres_names())
     }
 }
 

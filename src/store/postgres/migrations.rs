@@ -8,7 +8,10 @@ use crate::store::contract::StoreError;
 use super::error::{ErrorMapper, PgResult};
 
 /// The migrations in order; the version is the number of applied migrations. Released migrations are never edited.
-const MIGRATIONS: &[Migration] = &[Migration { sql: include_str!("migrations/1.sql"), usable_since: 1 }];
+const MIGRATIONS: &[Migration] = &[
+    Migration { sql: include_str!("migrations/1.sql"), usable_since: 1 },
+    Migration { sql: include_str!("migrations/2.sql"), usable_since: 1 },
+];
 
 /// A migration to the next version.
 struct Migration {

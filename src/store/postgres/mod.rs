@@ -38,6 +38,7 @@ mod settings;
 mod shared_texts;
 mod states;
 mod store;
+mod throttles;
 mod tokens;
 mod transaction;
 mod usage;

@@ -30,6 +30,8 @@ pub struct PostgresStore {
     pub(super) exclusive_use: Option<ExclusiveUse>,
     /// When the server reset its statistics, as far as known (`transaction.rs`).
     pub(super) last_reset: Mutex<Option<String>>,
+    /// Held by the update of throttle counters that runs (`throttles.rs`).
+    pub(super) throttle_updates: tokio::sync::Mutex<()>,
 }
 
 /// What this process knows to be stored, so that it is not written again.
@@ -74,6 +76,7 @@ impl PostgresStore {
             connect_timeout: settings.connect_timeout,
             exclusive_use: None,
             last_reset: Mutex::new(None),
+            throttle_updates: tokio::sync::Mutex::default(),
         }
     }
 }

@@ -8,17 +8,14 @@ use crate::domain::{
 use crate::store::contract::{
     AuditEntry, AuditFilter, ConfigChange, ConfigRecordFilter, ConfigStore, NewAuditEntry, Paginated,
     Pagination, ResealFn, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, TokenUse,
-    seal_context,
 };
 use crate::store::rows::config_changes::PreparedConfigChanges;
+use crate::store::rows::resealing::{RESEAL_CHUNK_ROWS, SealedRow, reseal_rows};
 use crate::store::sqlite::writer::WriteContext;
 
 use super::event_series;
 use super::store::SqliteStore;
 use super::{audit, config_changes, monitors, records, tokens, write_cache};
-
-/// Rows that one transaction reseals.
-const RESEAL_CHUNK_ROWS: i64 = 500;
 
 impl ConfigStore for SqliteStore {
     fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>> {
@@ -110,7 +107,7 @@ impl ConfigStore for SqliteStore {
 /// A column with sealed bytes.
 #[derive(Clone, Copy)]
 struct SealedColumn {
-    /// Kind of object in the context of [`seal_context`].
+    /// Kind of object in the context of [`seal_context`](crate::store::contract::seal_context).
     kind: &'static str,
     /// Selects id, account and sealed bytes of up to `?2` rows with an id above `?1`.
     select_sql: &'static str,
@@ -144,20 +141,16 @@ impl SealedColumn {
         after_id: i64,
         reseal_fn: &ResealFn,
     ) -> rusqlite::Result<(Option<i64>, u64)> {
-        let rows: Vec<(i64, Option<i64>, Vec<u8>)> = conn
+        let rows: Vec<SealedRow> = conn
             .prepare_cached(self.select_sql)?
             .query_map([after_id, RESEAL_CHUNK_ROWS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
         let mut update = conn.prepare_cached(self.update_sql)?;
-        let mut changed = 0;
-        for (id, customer, sealed_bytes) in &rows {
-            let context = seal_context(self.kind, CustomerId(customer.unwrap_or(*id)));
-            if let Some(resealed_bytes) = reseal_fn(&context, sealed_bytes) {
-                update.execute(params![id, resealed_bytes])?;
-                changed += 1;
-            }
+        let resealed_rows = reseal_rows(self.kind, &rows, reseal_fn);
+        for (id, resealed_bytes) in &resealed_rows {
+            update.execute(params![id, resealed_bytes])?;
         }
-        Ok((rows.last().map(|(id, ..)| *id), changed))
+        Ok((rows.last().map(|(id, ..)| *id), resealed_rows.len() as u64))
     }
 }
 

@@ -29,6 +29,7 @@ mod rollup;
 mod samples;
 mod settings;
 mod store;
+mod throttles;
 mod tokens;
 mod usage;
 mod write_cache;

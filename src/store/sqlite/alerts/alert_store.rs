@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::contract::{
     AlertChanges, AlertStore, EpisodeFilter, Paginated, Pagination, StoreError, StoreFuture, StoredEpisode,
+    StoredJson, StoredJsonNames,
 };
 use crate::store::rows::prepared_alerts::PreparedAlerts;
 use crate::store::rows::result_row::saturating_i64;
@@ -14,6 +15,16 @@ use super::{episodes, outbox, prepared_alerts};
 
 /// Rows that one transaction removes.
 const DELETE_CHUNK_ROWS: i64 = 1000;
+
+impl StoredJsonNames for SqliteStore {
+    fn table_and_column(&self, json: StoredJson) -> (&'static str, &'static str) {
+        match json {
+            StoredJson::AlertState => ("watches", "body"),
+            StoredJson::EpisodeSnapshot => ("episodes", "body"),
+            StoredJson::PerformanceAlertState => ("raised", "body"),
+        }
+    }
+}
 
 impl AlertStore for SqliteStore {
     fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>> {
