@@ -28,7 +28,7 @@ async fn the_commands_enrol_and_renew_and_keep_the_keys_here() {
     let shown = kit.admin.get(&format!("/agents/{}", credential.agent_id())).await.expect(200);
     assert_eq!(shown["name"], "rack 9");
     let client = credential.connect_options().unwrap().connect(credential.nats_urls()).await.unwrap();
-    client.flush().await.unwrap();
+    assert_eq!(client.connection_state(), async_nats::connection::State::Connected);
 
     let before = fs::read(&file).unwrap();
     let again = vigie_at("http://127.0.0.1:1", "", &enrol).await;

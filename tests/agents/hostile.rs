@@ -10,7 +10,7 @@ use vigie::bus::nats::{NatsLogin, NatsServerTrust};
 use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{AgentId, LocationId, Timestamp};
 
-use super::kit::{Connection, Kit};
+use super::kit::{Connection, Kit, settle_control};
 use super::permissions::create_streams;
 
 struct Attack {
@@ -180,7 +180,7 @@ async fn reply_subjects_of_a_hostile_agent_reach_nothing_at_the_control_plane() 
     ];
     let mut inbox = control.subscribe("_INBOX.stolen").await.unwrap();
     let mut broadcasts = control.subscribe("vigie.location.*").await.unwrap();
-    control.flush().await.unwrap();
+    settle_control(&control).await;
     // The first request for messages gets them, later ones an empty status.
     for _ in 0..2 {
         for reply in &forbidden {
@@ -203,7 +203,7 @@ async fn reply_subjects_of_a_hostile_agent_reach_nothing_at_the_control_plane() 
     let results = state(subjects::RESULTS_STREAM).await;
     assert_eq!((results.messages, results.first_sequence), (17, 1));
     assert_eq!(state(subjects::ASSIGNMENTS_STREAM).await.messages, 5);
-    control.flush().await.unwrap();
+    settle_control(&control).await;
     for subscriber in [&mut inbox, &mut broadcasts] {
         assert!(futures::FutureExt::now_or_never(futures::StreamExt::next(subscriber)).is_none());
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_nats::{Client as Nats, Event};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::bus::nats::{AgentCredential, NewCredential};
+use vigie::bus::nats::{AgentCredential, NewCredential, subjects};
 use vigie::clock::{Clock, SystemClock};
 use vigie::domain::Role;
 
@@ -81,6 +81,12 @@ impl Kit {
     }
 }
 
+/// Waits until the server has handled all that the control plane sent, and sent all that it has for it. `flush` of the client
+/// waits for the socket only.
+pub async fn settle_control(control: &Nats) {
+    control.request("$JS.API.INFO", "".into()).await.unwrap();
+}
+
 /// Returns the body of an enrolment.
 pub fn enrolment(keys: &NewCredential, secret: &str) -> Value {
     json!({
@@ -131,6 +137,14 @@ impl Agent {
 }
 
 impl Connection {
+    /// Waits until the server has handled all that the agent sent.
+    pub async fn settle(&self, agent: &Agent) {
+        let consumer = subjects::assignments_consumer(agent.credential.agent_id());
+        let (prefix, stream) = (subjects::AGENT_API_PREFIX, subjects::ASSIGNMENTS_STREAM);
+        let subject = format!("{prefix}.CONSUMER.INFO.{stream}.{consumer}");
+        self.client.request(subject, "".into()).await.unwrap();
+    }
+
     /// Waits for an event whose text, in lower case, contains all of `texts`.
     pub async fn event(&self, texts: &[&str]) {
         let is_there = || {

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use vigie::bus::nats::subjects::{self, AgentSubject};
 use vigie::domain::{AgentId, LocationId};
 
-use super::kit::{Kit, SOON};
+use super::kit::{Kit, SOON, settle_control};
 
 /// Creates the streams, and the consumer of the agent on the assignments of its location.
 pub async fn create_streams(control: &async_nats::Client, location: LocationId, agent: AgentId) {
@@ -70,7 +70,7 @@ async fn an_agent_publishes_asks_and_receives_below_its_location_and_id() {
 
     // Messages and requests reach the control plane.
     let mut received = control.subscribe("vigie.*.*.*").await.unwrap();
-    control.flush().await.unwrap();
+    settle_control(&control).await;
     client.publish(AgentSubject::Presence.of(location, id), "alive".into()).await.unwrap();
     let message = next(&mut received, "presence").await;
     assert_eq!(AgentSubject::Presence.sender(&message.subject), Some((location, id)));
@@ -86,7 +86,7 @@ async fn an_agent_publishes_asks_and_receives_below_its_location_and_id() {
 
     // Orders are answered once.
     let mut orders = client.subscribe(subjects::orders(location, id)).await.unwrap();
-    client.flush().await.unwrap();
+    connection.settle(&agent).await;
     let work = async {
         let order = next(&mut orders, "an order").await;
         let reply = order.reply.unwrap();
@@ -100,7 +100,7 @@ async fn an_agent_publishes_asks_and_receives_below_its_location_and_id() {
     // What the control plane tells arrives.
     for subject in [subjects::committed(location, id), subjects::location(location)] {
         let mut subscriber = client.subscribe(subject.clone()).await.unwrap();
-        client.flush().await.unwrap();
+        connection.settle(&agent).await;
         control.publish(subject, "news".into()).await.unwrap();
         assert_eq!(next(&mut subscriber, "a broadcast").await.payload, "news");
     }

@@ -41,7 +41,7 @@ async fn a_revoked_agent_is_disconnected_and_gets_nothing_new() {
     assert!(shown["revoked_at"].is_string(), "{shown}");
 
     // The other agent stays connected, and has the new key after its next renewal.
-    kept.client.flush().await.unwrap();
+    kept.settle(&other).await;
     assert_eq!(kept.client.connection_state(), async_nats::connection::State::Connected);
     assert_eq!(other.data_keys().into_keys().collect::<Vec<_>>(), [1]);
     renew(&kit, &other).await;

@@ -13,8 +13,8 @@ use crate::bus::nats::jwt::PublicKey;
 use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, LocationId, Permission, Revision};
 use crate::schema::table::agents::AGENT;
 use crate::schema::typed::request::AgentEnrolmentRequest;
-use crate::service::caller::{Caller, EntryPoint, ServiceError};
-use crate::service::{AccountService, SavedObject};
+use crate::service::accounts::AccountService;
+use crate::service::caller::{Caller, EntryPoint, SavedObject, ServiceError};
 use crate::store::{AuditObject, ConfigChange, ConfigRecordFilter, NewConfigRecord, Pagination, StoreError};
 
 impl AgentService {

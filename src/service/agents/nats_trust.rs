@@ -108,7 +108,7 @@ impl NatsTrust {
         let operator_signing = new_key(KeyPairType::Operator)?;
         let mut exchange_key = Zeroizing::new([0; 32]);
         aws_lc_rs::rand::fill(exchange_key.as_mut_slice())
-            .map_err(|_| JwtError::NotMade("the system gives no random numbers".to_owned()))?;
+            .map_err(|_| JwtError::NotCreated("the system gives no random numbers".to_owned()))?;
         let trust = Self {
             urls,
             ca_pem,
@@ -120,7 +120,7 @@ impl NatsTrust {
             exchange_seed: XKey::new_from_raw(*exchange_key)
                 .seed()
                 .map(SecretText::from)
-                .map_err(|error| JwtError::NotMade(error.to_string()))?,
+                .map_err(|error| JwtError::NotCreated(error.to_string()))?,
         };
         let operator_jwt = Token {
             subject: PublicKey::of(&operator),
@@ -286,7 +286,7 @@ impl AccountKeys {
 }
 
 fn seed_of(key: &KeyPair) -> Result<SecretText, JwtError> {
-    key.seed().map(SecretText::from).map_err(|error| JwtError::NotMade(error.to_string()))
+    key.seed().map(SecretText::from).map_err(|error| JwtError::NotCreated(error.to_string()))
 }
 
 /// One of the two accounts that share subjects.

@@ -56,8 +56,8 @@ impl AgentService {
         let stored = stored.filter(|stored| stored.user.verify(proof.text().as_bytes(), &signature));
         let stored = stored.ok_or_else(refused)?;
         let now = self.clock.now();
-        let made_at = Timestamp::parse(request.time).ok_or_else(|| clock_error(request.time, now))?;
-        if made_at.since(now).max(now.since(made_at)) > MAX_CLOCK_DIFFERENCE {
+        let requested_at = Timestamp::parse(request.time).ok_or_else(|| clock_error(request.time, now))?;
+        if requested_at.since(now).max(now.since(requested_at)) > MAX_CLOCK_DIFFERENCE {
             return Err(clock_error(request.time, now));
         }
         let newest_data_key = u32::try_from(request.newest_data_key).unwrap_or_default();

@@ -9,8 +9,7 @@ use super::nats_trust::AGENT_TOKEN_LIFETIME;
 use super::stored_agent::{agents, find_agent, next_revision};
 use crate::bus::nats::push_account_jwt;
 use crate::domain::{AgentId, ConfigRecordKind, Permission, Revision};
-use crate::service::SavedObject;
-use crate::service::caller::{Caller, ServiceError};
+use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::store::AuditObject;
 
 /// How long after the lifetime of its tokens an agent stays in the list of revoked ones: clocks differ.

@@ -16,6 +16,6 @@ pub enum JwtError {
     #[error("a {0} key of NATS was expected")]
     WrongKey(&'static str),
     /// The system gave no random numbers, or the claims cannot be encoded.
-    #[error("the token or key cannot be made: {0}")]
-    NotMade(String),
+    #[error("the token or key cannot be created: {0}")]
+    NotCreated(String),
 }

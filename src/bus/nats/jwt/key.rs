@@ -81,8 +81,8 @@ impl From<PublicKey> for String {
 pub fn new_key(kind: KeyPairType) -> Result<KeyPair, JwtError> {
     let mut random = [0; 32];
     aws_lc_rs::rand::fill(&mut random)
-        .map_err(|_| JwtError::NotMade("the system gives no random numbers".to_owned()))?;
-    KeyPair::new_from_raw(kind, random).map_err(|error| JwtError::NotMade(error.to_string()))
+        .map_err(|_| JwtError::NotCreated("the system gives no random numbers".to_owned()))?;
+    KeyPair::new_from_raw(kind, random).map_err(|error| JwtError::NotCreated(error.to_string()))
 }
 
 /// Reads the seed of a key of the kind `kind`.

@@ -49,7 +49,7 @@ fn tokens_of_another_kind_and_issuers_of_another_kind_are_refused() {
     let text = token.encode(&issuer).unwrap();
     assert!(matches!(Token::<AccountClaims>::decode(&text), Err(JwtError::Malformed(_))));
     for wrong in [KeyPairType::User, KeyPairType::Operator] {
-        assert!(matches!(token.encode(&key(wrong)), Err(JwtError::NotMade(_))));
+        assert!(matches!(token.encode(&key(wrong)), Err(JwtError::NotCreated(_))));
     }
 }
 
@@ -89,7 +89,7 @@ proptest! {
         use base64::Engine;
         prop_assert!(Token::<UserClaims>::decode(&text).is_err());
         let encoded = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes);
-        let token = format!("{encoded}.{encoded}.{encoded}");
+        let token = [encoded.as_str(); 3].join(".");
         prop_assert!(Token::<UserClaims>::decode(&token).is_err());
         for kind in [KeyPairType::User, KeyPairType::Account] {
             prop_assert!(PublicKey::parse(&text, &kind).is_err());

@@ -78,7 +78,7 @@ impl<C: Claims + Clone> Token<C> {
     /// Fails for a key or subject of another kind, and for a token of more than 1 MiB.
     pub fn encode(&self, issuer: &KeyPair) -> Result<String, JwtError> {
         if !self.subject.is(&C::SUBJECT) || issuer.key_pair_type() != C::ISSUER {
-            return Err(JwtError::NotMade(format!("a token `{}` takes other kinds of keys", C::TYPE)));
+            return Err(JwtError::NotCreated(format!("a token `{}` takes other kinds of keys", C::TYPE)));
         }
         let mut payload = Payload {
             exp: self.expires_at.map(seconds),
@@ -94,7 +94,7 @@ impl<C: Claims + Clone> Token<C> {
         let signed =
             format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(to_json(&payload)?));
         let signature =
-            issuer.sign(signed.as_bytes()).map_err(|error| JwtError::NotMade(error.to_string()))?;
+            issuer.sign(signed.as_bytes()).map_err(|error| JwtError::NotCreated(error.to_string()))?;
         let token = format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature));
         if token.len() > MAX_TOKEN_BYTES { Err(JwtError::TooLong(token.len())) } else { Ok(token) }
     }
@@ -146,7 +146,7 @@ fn timestamp(seconds: i64) -> Timestamp {
 }
 
 fn to_json(value: &impl Serialize) -> Result<Vec<u8>, JwtError> {
-    serde_json::to_vec(value).map_err(|error| JwtError::NotMade(error.to_string()))
+    serde_json::to_vec(value).map_err(|error| JwtError::NotCreated(error.to_string()))
 }
 
 fn decode_part(part: &str) -> Result<Vec<u8>, JwtError> {
