@@ -49,8 +49,9 @@ impl NatsServer {
         let port = free_port();
         let folder = tempfile::Builder::new().prefix("vigie-nats").tempdir().unwrap();
         let store = folder.path().join("jetstream");
+        let store = store.display();
         let text = format!(
-            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: {store:?}, max_mem: 256M, max_file: 4G }}\n{more}\n"
+            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{store}\", max_mem: 256M, max_file: 4G }}\n{more}\n"
         );
         let settings = folder.path().join("nats.conf");
         fs::write(&settings, text).unwrap();

@@ -146,8 +146,7 @@ impl AgentService {
 }
 
 fn refused() -> ServiceError {
-    let message =
-        "The enrolment secret is unknown, used or expired; make a new one in the API or with `vigie agents`";
+    let message = "The enrolment secret is unknown, used or expired; make a new one with POST /locations/{id}/enrolment-secrets";
     ServiceError::Forbidden(message.to_owned())
 }
 

@@ -82,6 +82,7 @@ fn assert_every_place_is_planted(plants: &Plants, document: &Value) {
 fn secrets_are_kept_logged_sent_and_shown_nowhere() {
     let mut world = World::start(LOG_FILTER);
     world.add_users();
+    world.try_to_enrol();
     world.add_recipients();
     world.add_certificates();
     world.add_monitors();

@@ -114,6 +114,17 @@ impl World {
         self.responses.push(("PATCH /users".to_owned(), response.to_string()));
     }
 
+    /// Tries to enrol agents, which a server without NATS refuses, and so are their fields.
+    pub fn try_to_enrol(&mut self) {
+        let mut body = json!({"name": "rack 7", "public_key": "U", "exchange_key": "X", "version": "1"});
+        body["secret"] = json!(self.plants.plant("AgentEnrolment.secret"));
+        let (status, response) = self.call("POST", "/agents/enrol", &body);
+        assert_eq!(status, 503, "{response}");
+        body["name"] = json!(1);
+        let (status, response) = self.call("POST", "/agents/enrol", &body);
+        assert_eq!(status, 400, "{response}");
+    }
+
     /// Adds a recipient for each method. Its receiver repeats what it gets.
     pub fn add_recipients(&mut self) {
         for (method, id, _) in NotificationMethod::ALL {
