@@ -128,7 +128,9 @@ impl Locations {
     async fn run(&self, heartbeat: &TaskHeartbeat) {
         loop {
             heartbeat.mark_idle_for(REFRESH_INTERVAL);
-            tokio::time::sleep(REFRESH_INTERVAL).await;
+            // Besides being woken, since a location may have another name.
+            let change = self.agent_service.wait_for_change();
+            let _ = tokio::time::timeout(REFRESH_INTERVAL, change).await;
             self.refresh().await;
         }
     }

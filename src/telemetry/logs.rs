@@ -14,19 +14,26 @@ use crate::redaction::scope::redact_in_scope;
 pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("added", "monitors added by a reload"),
     ("address", "socket address"),
+    ("agent_id", "id of an agent on another host"),
+    ("agents", "number of agents"),
     ("back_s", "how far the clock was set back, in seconds"),
+    ("behind_ms", "by how much the clock of the host is behind that of the control plane, in milliseconds"),
     ("browser", "browser, as `browser_type` names it"),
     ("browsers", "number of browsers"),
     ("bytes", "size in bytes"),
+    ("captures", "number of captured files"),
     ("changed", "monitors with a new version"),
     ("check_id", "id of a check"),
     ("customer_id", "id of an account"),
+    ("dropped", "number of items that were dropped"),
     ("duration_s", "duration in seconds"),
     ("error", "error message"),
     ("error_kind", "stable name of an error kind"),
+    ("event", "kind of an event"),
     ("fault", "one error of a configuration, file:line:column: message"),
     ("faults", "number of errors"),
     ("file", "path of a file"),
+    ("folder", "path of a folder"),
     ("from_files", "monitors that files manage"),
     ("gap_s", "how long the process or its clock stalled, in seconds"),
     ("job", "name of a calendar job"),
@@ -43,9 +50,11 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("place", "source location of the panic"),
     ("profile", "name of the profile of a browser"),
     ("reason", "what the settings do not allow, and which setting does"),
+    ("refused", "number of monitors that cannot be checked"),
     ("removed", "monitors removed by a reload"),
     ("request_id", "id of a request, as in `X-Request-Id` of its response"),
     ("results", "number of results"),
+    ("revision", "revision of the assignments of a location"),
     ("rows", "number of rows"),
     ("secrets", "number of sealed secrets"),
     ("setting", "name of a setting"),
@@ -55,8 +64,12 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("total_us", "duration, in microseconds"),
     ("type", "monitor type"),
     ("unchanged", "monitors unchanged by a reload"),
+    ("until", "until when something is valid"),
+    ("updates", "number of changes of assignments"),
+    ("urls", "addresses of NATS servers"),
     ("version", "version of Vigie"),
     ("via", "interface that a call came through"),
+    ("what", "part of the bus"),
     ("why", "why a login failed"),
 ];
 
@@ -125,7 +138,7 @@ pub enum LogSetupError {
 
 /// Directives that silence the messages of libraries which do not help; suppaftp warns about errors that the
 /// check reports.
-const DEFAULT_DIRECTIVES: &str = "tokio_cron_scheduler=warn,suppaftp=off";
+const DEFAULT_DIRECTIVES: &str = "tokio_cron_scheduler=warn,async_nats=warn,suppaftp=off";
 
 /// Libraries that log network traffic, passwords and cookies included, at `debug` or `trace`.
 const SECRET_LOGGING_CRATES: [&str; 7] =

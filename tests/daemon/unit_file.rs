@@ -3,6 +3,7 @@ use std::process::Command;
 use crate::support::lacking::lacks;
 
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie.service");
+const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-agent.service");
 const SOCKET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.socket");
 const WEBDRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.service");
 
@@ -32,9 +33,11 @@ fn systemd_verifies_the_unit_without_complaints() {
         return lacks(on_demand_test_url, "systemd-analyze", "`apt-get install systemd`");
     }
     // Accepted exposure in tenths. Browsers need writable executable memory and namespaces.
-    for (file, program, threshold) in
-        [(UNIT, "/usr/local/bin/vigie", 20), (WEBDRIVER, "/usr/local/bin/vigie", 25)]
-    {
+    for (file, program, threshold) in [
+        (UNIT, "/usr/local/bin/vigie", 20),
+        (AGENT, "/usr/local/bin/vigie", 20),
+        (WEBDRIVER, "/usr/local/bin/vigie", 25),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let name = std::path::Path::new(file).file_name().unwrap().to_str().unwrap();
         let unit = folder.path().join(name);

@@ -19,7 +19,7 @@ use vigie::bus::nats::{
 };
 use vigie::clock::{Clock, SystemClock};
 use vigie::domain::{
-    AgentId, CapturedFile, CheckId, CheckMetadata, CheckResult, CustomerId, Location, LocationId, MonitorId,
+    AgentId, CapturedFile, CheckMetadata, CheckResult, CustomerId, Location, LocationId, MonitorId,
     MonitorType, Outcome, Revision, Status, Timestamp, Verdict,
 };
 use vigie::schedule::LocationMembers;
@@ -335,8 +335,4 @@ pub fn result(monitor: i64, revision: i64, minute: i64) -> CheckResult {
         Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
     let planned_at = Timestamp::from_seconds(1_800_000_000 + 60 * minute);
     CheckResult::without_attempts(metadata, planned_at, planned_at, verdict)
-}
-
-pub fn check_ids(results: &[CheckResult]) -> Vec<CheckId> {
-    results.iter().map(|result| result.check_id).collect()
 }

@@ -46,6 +46,8 @@ pub struct AgentService {
     pub(super) edit_lock: tokio::sync::Mutex<()>,
     /// Held while the list of revoked agents is sent, so that an older list never follows a newer one.
     pub(super) push_lock: tokio::sync::Mutex<()>,
+    /// Wakes who follows the agents.
+    pub(super) changed: tokio::sync::Notify,
     pub(super) revocation_observer: RwLock<Option<RevocationObserver>>,
 }
 
@@ -63,8 +65,14 @@ impl AgentService {
             throttle,
             edit_lock: tokio::sync::Mutex::new(()),
             push_lock: tokio::sync::Mutex::new(()),
+            changed: tokio::sync::Notify::new(),
             revocation_observer: RwLock::default(),
         }
+    }
+
+    /// Waits until an agent enrolled or was revoked since the last call.
+    pub async fn wait_for_change(&self) {
+        self.changed.notified().await;
     }
 
     /// Calls `observer` after each revocation, with the location and the agent.

@@ -89,7 +89,8 @@ impl AgentService {
             fields,
             private_data: None,
         };
-        tracing::info!(agent = record.id, location = location.id, "an agent enrolled");
+        tracing::info!(agent_id = record.id, location_id = location.id, "an agent enrolled");
+        self.changed.notify_one();
         self.grant(&StoredAgent::from_record(record)?, &keys)
     }
 

@@ -30,7 +30,7 @@ impl AgentService {
         caller.require_permission(Permission::Administer)?;
         let mut saved = self.store_revocation(caller, agent, if_match).await?;
         if let Err(reason) = self.push_account_jwt().await {
-            tracing::warn!(agent = agent.0, %reason, "an agent is revoked, but NATS does not know it yet");
+            tracing::warn!(agent_id = agent.0, reason, "an agent is revoked, but NATS does not know it yet");
             saved.warnings.push(format!(
                 "The agent is revoked, but NATS could not be told; it is told at the next connection. {reason}"
             ));
@@ -66,7 +66,8 @@ impl AgentService {
             keys.add(&self.keyring, found.record.customer, now)?,
         ];
         self.config_store.write_changes(changes, vec![audit]).await.map_err(concurrent_change)?;
-        tracing::info!(agent = id, location = found.location.0, "an agent was revoked");
+        tracing::info!(agent_id = id, location_id = found.location.0, "an agent was revoked");
+        self.changed.notify_one();
         let observer = self.revocation_observer.read().clone();
         if let Some(observer) = observer {
             observer(found.location, agent);
