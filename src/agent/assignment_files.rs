@@ -131,7 +131,9 @@ impl Files {
         let head = serde_json::to_vec(&head)?;
         let mut plain = (head.len() as u64).to_le_bytes().to_vec();
         plain.extend_from_slice(&head);
-        messages.iter().for_each(|message| plain.extend_from_slice(message));
+        for message in messages {
+            plain.extend_from_slice(message);
+        }
         let sealed = self.keyring.seal(SEAL_CONTEXT, &plain);
         let mut record = (sealed.len() as u64).to_le_bytes().to_vec();
         record.extend_from_slice(&sealed);

@@ -9,19 +9,20 @@ use super::fixture::{Agent, Control, ControlPlane, LOCATION, assign, until};
 use crate::support::nats::NatsServer;
 
 async fn publish(control: &Control, updates: Vec<AssignmentUpdate>) {
-    let mut wanted = control.plane.wanted.lock().unwrap();
-    for update in &updates {
-        let id = |update: &AssignmentUpdate| match update {
-            AssignmentUpdate::Assign(assigned) => assigned.monitor.id,
-            AssignmentUpdate::Unassign { monitor_id, .. } => *monitor_id,
-            _ => unreachable!(),
-        };
-        wanted.retain(|one| id(one) != id(update));
-        if matches!(update, AssignmentUpdate::Assign(_)) {
-            wanted.push(update.clone());
+    let id = |update: &AssignmentUpdate| match update {
+        AssignmentUpdate::Assign(assigned) => assigned.monitor.id,
+        AssignmentUpdate::Unassign { monitor_id, .. } => *monitor_id,
+        _ => unreachable!(),
+    };
+    let apply = |wanted: &mut Vec<AssignmentUpdate>| {
+        for update in &updates {
+            wanted.retain(|one| id(one) != id(update));
+            if matches!(update, AssignmentUpdate::Assign(_)) {
+                wanted.push(update.clone());
+            }
         }
-    }
-    drop(wanted);
+    };
+    apply(&mut control.plane.wanted.lock().unwrap());
     control.bus.publish(LOCATION, updates).await.unwrap();
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use vigie::agent::{OutboxDependencies, ResultOutbox};
 use vigie::bus::contract::{
-    AppliedPosition, AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentJournal,
+    AgentLoad, AppliedPosition, AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentJournal,
     AssignmentSnapshot, AssignmentUpdate, BusEvent, BusEventSink, BusFuture, CheckOrder, ConnectedLocation,
     FirstCheckOrder, LocationPort, OrderError, Presence, RefusedAssignment, ResultCaptures, ResultReceiver,
     ResultSink, SnapshotSource, SpoolLoad, TracerouteOrder,
@@ -212,7 +212,7 @@ impl LocationPort for AppliedAssignments {
             version: "1.0.0".into(),
             sent_at: SystemClock.now(),
             clock_offset_us: Some(0),
-            load: Default::default(),
+            load: AgentLoad::default(),
             browser_capacity: 1,
             is_isolated: false,
             assignment_revision: vigie::bus::contract::AssignmentRevision(revision),

@@ -181,7 +181,7 @@ impl LocationAssignments {
                 Ok((revision, _)) if revision > cx.bucket.last_revision().await? => {}
                 Ok((revision, updates)) => {
                     snapshot_revision = Some(revision);
-                    updates.iter().for_each(|update| entries.record(update, digest(update, None)));
+                    entries.record_stored(&updates);
                     stored = updates;
                 }
                 Err(error) => {
@@ -193,7 +193,7 @@ impl LocationAssignments {
         self.last_revision = last.or(snapshot_revision).unwrap_or(0);
         self.changes_since_snapshot = later.len();
         self.members = later.iter().chain(&stored).rev().find_map(members_of);
-        later.iter().for_each(|update| entries.record(update, digest(update, None)));
+        entries.record_stored(&later);
         self.purge_revision = 0;
         (self.entries, self.snapshot_revision) = (entries, snapshot_revision);
         Ok(())

@@ -86,6 +86,13 @@ impl PublishedEntries {
         self.entries.insert(key, PublishedEntry { digest, revision, is_removed });
     }
 
+    /// Records what the bus has, oldest first.
+    pub(super) fn record_stored(&mut self, messages: &[AssignmentUpdateMessage]) {
+        for message in messages {
+            self.record(message, digest(message, None));
+        }
+    }
+
     /// Has everything published again: the keys that seal it have changed.
     pub(super) fn forget_digests(&mut self) {
         for entry in self.entries.values_mut() {
@@ -157,8 +164,12 @@ pub(super) fn digest(message: &AssignmentUpdateMessage, certificates: Option<&[A
         Some(UpdateKind::Assign(assigned)) => assigned.sealed_secrets = None,
         Some(UpdateKind::Certificates(all)) => {
             let Some(certificates) = certificates else { return 0 };
-            certificates.iter().for_each(|certificate| context.update(&certificate.pem));
-            all.certificates.iter_mut().for_each(|certificate| certificate.sealed_pem.clear());
+            for certificate in certificates {
+                context.update(&certificate.pem);
+            }
+            for certificate in &mut all.certificates {
+                certificate.sealed_pem.clear();
+            }
         }
         _ => {}
     }

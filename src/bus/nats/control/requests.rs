@@ -61,7 +61,9 @@ fn take_presence(parts: &ControlParts, message: &Message) {
         Ok(presence) if presence.location_id == sender.0 && presence.agent_id == Some(sender.1) => {
             let times = (Instant::now(), parts.clock.now());
             let events = parts.registry.lock().record(sender, presence, times);
-            events.into_iter().for_each(|kind| parts.record_event(sender, kind));
+            for kind in events {
+                parts.record_event(sender, kind);
+            }
         }
         Ok(_) => parts.refuse(sender, "a heartbeat of another agent".to_owned()),
         Err(error) => parts.refuse(sender, error.to_string()),

@@ -22,19 +22,16 @@ impl SnapshotStore {
     /// Opens the bucket of `location`, which is created when it is missing.
     pub(super) async fn open(connection: &NatsConnection, location: LocationId) -> Result<Self, NatsError> {
         let (jetstream, name) = (connection.jetstream(), snapshots_bucket(location));
-        let bucket = match jetstream.get_object_store(&name).await {
-            Ok(bucket) => bucket,
-            Err(_) => {
-                let config = object_store::Config {
-                    bucket: name,
-                    storage: StorageType::File,
-                    ..object_store::Config::default()
-                };
-                let created = jetstream.create_object_store(config).await;
-                created.map_err(NatsError::of("create the bucket of snapshots"))?
-            }
+        if let Ok(bucket) = jetstream.get_object_store(&name).await {
+            return Ok(Self { bucket });
+        }
+        let config = object_store::Config {
+            bucket: name,
+            storage: StorageType::File,
+            ..object_store::Config::default()
         };
-        Ok(Self { bucket })
+        let created = jetstream.create_object_store(config).await;
+        Ok(Self { bucket: created.map_err(NatsError::of("create the bucket of snapshots"))? })
     }
 
     /// Returns the bytes of the snapshot; `None` when there is none.
