@@ -41,7 +41,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("store", "syntax schema telemetry"),
     ("bus", "schedule schema telemetry"),
     // Layer 4.
-    ("agent", "syntax redaction evaluate schedule schema telemetry net protocol probe bus"),
+    ("agent", "syntax redaction evaluate schedule schema telemetry vault spool net protocol probe bus"),
     // Layer 5.
     ("catalog", "syntax redaction evaluate schedule schema alerting telemetry vault store"),
     (

@@ -1,5 +1,6 @@
 //! The daemon: metrics, logs, settings, pages, API, and the running process from outside.
 
+mod agents;
 mod certificates;
 mod dependencies;
 mod faults;

@@ -3,6 +3,7 @@
 
 mod delivery_state;
 mod delivery_states;
+mod outbox_parts;
 mod result_outbox;
 mod send_backlog;
 mod spooled;

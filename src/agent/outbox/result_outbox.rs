@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::delivery_state::Progress;
 use super::delivery_states::DeliveryStates;
+use super::outbox_parts::OutboxParts;
 use super::spooled::Spooled;
 use super::tasks::OutboxTasks;
 use crate::bus::contract::{BusFuture, DeliveryReports, ResultSink, ResultTransport, SpoolLoad};
@@ -30,18 +31,6 @@ pub struct OutboxDependencies {
     pub clock: Arc<dyn Clock>,
     /// Of the tasks.
     pub heartbeat: TaskHeartbeat,
-}
-
-/// The parts that the outbox and its tasks share.
-pub(super) struct OutboxParts {
-    pub(super) spooled: Spooled,
-    pub(super) states: Mutex<DeliveryStates>,
-    pub(super) transport: Arc<dyn ResultTransport>,
-    pub(super) clock: Arc<dyn Clock>,
-    /// Wakes the task that sends what waited.
-    pub(super) wake_backlog: Notify,
-    /// Wakes the task that sends captures.
-    pub(super) wake_captures: Notify,
 }
 
 /// Delivers the results of an agent: it keeps each on disk, sends it at once, and again until it is committed.

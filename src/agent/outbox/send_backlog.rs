@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::result_outbox::OutboxParts;
+use super::outbox_parts::OutboxParts;
 use crate::bus::contract::Urgency;
 use crate::domain::{CheckId, MonitorId};
 use crate::spool::{ReadOrder, SpoolRecord};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::result_outbox::OutboxParts;
+use super::outbox_parts::OutboxParts;
 use super::{send_backlog, write_results};
 use crate::domain::CheckResult;
 use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};

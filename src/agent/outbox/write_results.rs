@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::delivery_state::Progress;
-use super::result_outbox::OutboxParts;
+use super::outbox_parts::OutboxParts;
 use crate::bus::contract::Urgency;
 use crate::domain::{CheckId, CheckResult};
 use crate::spool::SpoolRecord;

@@ -106,7 +106,7 @@ struct RunningAgent {
     clock: Arc<SyncedClock>,
     sharing: Arc<MonitorSharing>,
     port: Arc<AgentPort>,
-    journal: Arc<AssignmentFiles>,
+    assignment_keeper: Arc<AssignmentFiles>,
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
     drain_timeout: Duration,
@@ -126,8 +126,9 @@ impl RunningAgent {
         let supervisor = Arc::new(Supervisor::new(Arc::clone(&metrics)));
         let sealer = Arc::new(RenewedSealer::new(credential.clone())?);
         let keyring = Arc::new(Keyring::read_or_create_from(key_file_location(settings))?);
-        let (journal, stored) = AssignmentFiles::open(settings.data_dir.join(ASSIGNMENTS_FOLDER), keyring)
-            .context("the folder of the assignments cannot be used")?;
+        let (assignment_keeper, stored) =
+            AssignmentFiles::open(settings.data_dir.join(ASSIGNMENTS_FOLDER), keyring)
+                .context("the folder of the assignments cannot be used")?;
         let spool_dir = settings.store.spool_dir.clone();
         let spool_dir = spool_dir.unwrap_or_else(|| settings.data_dir.join(SPOOL_FOLDER));
         let spool = Spool::open(&spool_dir, settings.store.spool)
@@ -170,7 +171,7 @@ impl RunningAgent {
             clock,
             sharing,
             port,
-            journal: Arc::new(journal),
+            assignment_keeper: Arc::new(assignment_keeper),
             supervisor,
             data_dir: settings.data_dir.clone(),
             drain_timeout: settings.concurrency.drain_timeout,
@@ -195,7 +196,7 @@ impl RunningAgent {
             port: self.port.clone(),
             reports: self.port.parts.outbox.clone(),
             sealer: self.sealer.clone(),
-            journal: self.journal.clone(),
+            assignment_keeper: self.assignment_keeper.clone(),
             applied,
             host_clock: Arc::clone(&self.host_clock),
             on_clock_offset: Box::new(move |offset_us| {

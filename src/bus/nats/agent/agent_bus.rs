@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::agent_parts::{AgentIdentity, AgentParts};
 use super::{assignment_follower, clock_offset, order_responder, reports};
-use crate::bus::contract::{AppliedPosition, AssignmentJournal, DeliveryReports, LocationPort};
+use crate::bus::contract::{AppliedPosition, AssignmentKeeper, DeliveryReports, LocationPort};
 use crate::bus::messages::{BusMessage, PresenceMessage, Sealer};
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::bus::nats::subjects::AgentSubject;
 use crate::clock::Clock;
-use crate::domain::{AgentId, LocationId};
 use crate::sync::Mutex;
 use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 
@@ -19,15 +19,6 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 const CLOCK_INTERVAL: Duration = Duration::from_secs(30);
 /// Pause after an error of the bus.
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
-
-/// Who an agent is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AgentIdentity {
-    /// Its location.
-    pub location_id: LocationId,
-    /// Its id.
-    pub agent_id: AgentId,
-}
 
 /// What the bus of an agent works with.
 pub struct AgentBusDependencies {
@@ -42,7 +33,7 @@ pub struct AgentBusDependencies {
     /// Opens secrets.
     pub sealer: Arc<dyn Sealer>,
     /// Keeps the assignments.
-    pub journal: Arc<dyn AssignmentJournal>,
+    pub assignment_keeper: Arc<dyn AssignmentKeeper>,
     /// What the port has applied already.
     pub applied: AppliedPosition,
     /// The clock of the host, whose offset is measured.
@@ -51,19 +42,6 @@ pub struct AgentBusDependencies {
     pub on_clock_offset: Box<dyn Fn(i64) + Send + Sync>,
     /// Of the task.
     pub heartbeat: TaskHeartbeat,
-}
-
-/// What the parts of the bus of an agent share.
-pub(super) struct AgentParts {
-    pub(super) connection: NatsConnection,
-    pub(super) identity: AgentIdentity,
-    pub(super) port: Arc<dyn LocationPort>,
-    pub(super) reports: Arc<dyn DeliveryReports>,
-    pub(super) sealer: Arc<dyn Sealer>,
-    pub(super) journal: Arc<dyn AssignmentJournal>,
-    pub(super) position: Mutex<AppliedPosition>,
-    host_clock: Arc<dyn Clock>,
-    on_clock_offset: Box<dyn Fn(i64) + Send + Sync>,
 }
 
 /// Follows the assignments, obeys orders, and tells how the agent is. Goes on by itself after every loss of the
@@ -83,7 +61,7 @@ impl AgentBus {
             port,
             reports,
             sealer,
-            journal,
+            assignment_keeper,
             applied,
             host_clock,
             on_clock_offset,
@@ -95,7 +73,7 @@ impl AgentBus {
             port,
             reports,
             sealer,
-            journal,
+            assignment_keeper,
             position: Mutex::new(applied),
             host_clock,
             on_clock_offset,

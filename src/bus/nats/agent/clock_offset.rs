@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::agent_bus::AgentIdentity;
+use super::agent_parts::AgentIdentity;
 use crate::bus::messages::{BusMessage, ClockReplyMessage};
 use crate::bus::nats::connection::NatsConnection;
 use crate::bus::nats::subjects::AgentSubject;

@@ -1,6 +1,7 @@
 //! The side of an agent.
 
 mod agent_bus;
+mod agent_parts;
 mod assignment_follower;
 mod clock_offset;
 mod order_responder;
@@ -8,6 +9,7 @@ mod reports;
 mod result_transport;
 mod snapshot_download;
 
-pub use agent_bus::{AgentBus, AgentBusDependencies, AgentIdentity};
+pub use agent_bus::{AgentBus, AgentBusDependencies};
+pub use agent_parts::AgentIdentity;
 pub use clock_offset::measure_clock_offset;
 pub use result_transport::NatsResultTransport;

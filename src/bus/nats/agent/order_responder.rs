@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_nats::Message;
 use futures::StreamExt;
 
-use super::agent_bus::AgentParts;
+use super::agent_parts::AgentParts;
 use crate::bus::contract::OrderError;
 use crate::bus::messages::{
     BusMessage, CheckOrderMessage, EncodedMessage, FirstCheckOrderMessage, MessageError, MessageKind,

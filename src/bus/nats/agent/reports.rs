@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 
-use super::agent_bus::AgentParts;
+use super::agent_parts::AgentParts;
 use crate::bus::messages::{BusMessage, CommittedChecksMessage, ControllerStatusMessage};
 use crate::bus::nats::connection::NatsError;
 use crate::bus::nats::subjects;

@@ -4,7 +4,7 @@ use async_nats::jetstream::context::PublishAckFuture;
 use futures::future::join_all;
 use prost::Message as _;
 
-use super::agent_bus::AgentIdentity;
+use super::agent_parts::AgentIdentity;
 use crate::bus::contract::{BusFuture, ResultTransport, SendError, Urgency};
 use crate::bus::messages::{
     BusMessage, EncodedMessage, MessageError, MessageKind, ResultMessage, ResultsMessage, capture_pieces,

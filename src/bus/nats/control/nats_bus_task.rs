@@ -49,7 +49,7 @@ impl SupervisedTask for NatsBusTask {
                 repeat("requests", || requests::run(parts)),
                 repeat("assignments", || reconcile_locations(parts)),
                 look_at_agents(parts, heartbeat),
-                tell_status(parts),
+                send_status(parts),
             );
         })
     }
@@ -160,7 +160,7 @@ async fn update_members(
 }
 
 /// Tells agents that the control plane is alive, and whether it has taken everything.
-async fn tell_status(parts: &Arc<ControlParts>) {
+async fn send_status(parts: &Arc<ControlParts>) {
     loop {
         tokio::time::sleep(STATUS_INTERVAL).await;
         let Some(timeline) = parts.timeline.text() else { continue };

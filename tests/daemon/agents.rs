@@ -1,0 +1,117 @@
+//! An agent on a host of its own, as its user runs it: with NATS, the server and the agent as processes.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use super::process::{Daemon, command, folder};
+use crate::support::binary::{err, vigie};
+use crate::support::daemon::free_port;
+use crate::support::nats::NatsServer;
+
+/// Returns the command of an agent with its data in `folder`.
+fn agent_command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    command
+        .args(["agent", "run", "--data"])
+        .arg(folder)
+        .env("VIGIE_LOG_FORMAT", "json")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Starts an agent; `Daemon` reads its log and ends it.
+fn start_agent(data: &Path) -> Daemon {
+    Daemon::starting(agent_command(data).spawn().unwrap(), tempfile::tempdir().unwrap())
+}
+
+/// Waits until the server has `count` results; returns them.
+fn wait_for_results(server: &Daemon, count: usize) -> Vec<Value> {
+    let until = Instant::now() + Duration::from_secs(40);
+    loop {
+        let (_, found) = server.call("GET", "/api/v3/results?limit=50", &json!({}));
+        let results = found["results"].as_array().unwrap();
+        if results.len() >= count {
+            return results.clone();
+        }
+        assert!(Instant::now() < until, "{} of {count} results", results.len());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
+    let (server_folder, nats_folder, agent_folder) =
+        (folder("[]"), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (port, data) = (free_port(), server_folder.path().join("data"));
+    let init = ["nats", "init", nats_folder.path().to_str().unwrap(), "--port", &port.to_string(), "--data"];
+    let output = vigie(&[&init[..], &[data.to_str().unwrap()]].concat());
+    assert!(output.status.success(), "{}", err(&output));
+    let mut nats = NatsServer::start_from(&nats_folder.path().join("nats.conf"), port);
+    let server = Daemon::from_child(command(server_folder.path()).spawn().unwrap(), server_folder);
+
+    let (_, location) = server.call("POST", "/api/v3/locations", &json!({"name": "Paris"}));
+    let location_id: i64 = location["id"].as_str().unwrap().parse().unwrap();
+    let secret = agent_folder.path().join("secret");
+    fs::write(&secret, location["enrolment_secret"].as_str().unwrap()).unwrap();
+    let agent_data = agent_folder.path().join("data");
+    let url = format!("http://{}", server.address);
+    let (secret, data) = (secret.to_str().unwrap(), agent_data.to_str().unwrap());
+    let output = vigie(&["agent", "enrol", &url, "--secret-file", secret, "--data", data]);
+    assert!(output.status.success(), "{}", err(&output));
+    let mut agent = start_agent(&agent_data);
+    agent.wait_for_log("the agent runs");
+
+    // The first checks are orders over the bus; their results come through the streams.
+    let target = TcpListener::bind("127.0.0.1:0").unwrap();
+    let monitor = |name: &str, port: u16| {
+        json!({"type": "tcp", "name": name, "hostname": "127.0.0.1", "port": port, "interval": 1,
+            "timeout": 5, "billing_plancode": "x", "locations": [{"id": location_id, "name": "Paris"}],
+            "home_location": location_id})
+    };
+    let open_port = target.local_addr().unwrap().port();
+    for (name, port) in [("open", open_port), ("closed", free_port())] {
+        let (status, created) = server.call("POST", "/api/v3/monitors/tcp", &monitor(name, port));
+        assert_eq!(status, 200, "{created}");
+    }
+    let results = wait_for_results(&server, 2);
+    let outcome_of = |name: &str| {
+        let of_monitor = |result: &&Value| result["monitor_name"] == name;
+        results.iter().find(of_monitor).map(|result| result["outcome"].clone())
+    };
+    assert_eq!((outcome_of("open"), outcome_of("closed")), (Some("ok".into()), Some("error".into())));
+    assert!(results.iter().all(|result| result["location_id"] == location_id), "{results:?}");
+
+    // Without NATS, the agent starts from what it has on its disk.
+    agent.signal(Signal::SIGKILL);
+    agent.wait_for_exit();
+    nats.kill();
+    let mut agent = start_agent(&agent_data);
+    agent.wait_for_log("started from the stored assignments");
+    agent.wait_for_log("the agent runs");
+    nats.restart();
+    agent.wait_for_log("connected to NATS");
+    // A new monitor reaches it again.
+    let (status, _) = server.call("POST", "/api/v3/monitors/tcp", &monitor("later", open_port));
+    assert_eq!(status, 200);
+    wait_for_results(&server, 3);
+
+    agent.signal(Signal::SIGTERM);
+    agent.wait_for_log("shut down");
+    assert_eq!(agent.wait_for_exit().code(), Some(0));
+}
+
+#[test]
+fn an_agent_without_a_credential_says_how_to_get_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = vigie(&["agent", "run", "--data", folder.path().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("`vigie agent enrol` makes one"), "{}", err(&output));
+}
