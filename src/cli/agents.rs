@@ -158,7 +158,12 @@ mod tests {
         ]);
         let rows: Vec<AgentRow> = serde_json::from_value(rows).unwrap();
         let names = BTreeMap::from([(5, "north".to_owned())]);
-        insta::assert_snapshot!(render_agents(&rows, &names, Style::PLAIN), @"");
+        let expected = "\
+ID  NAME       LOCATION  STATE    LAST SEEN (UTC)      VERSION  OFFSET  LATENESS  MONITORS  QUEUE  SPOOL  BROWSERS
+7   rack 7     north     online   2026-11-25 12:00:01  1.2.3    -12 ms      3 ms       800      2     40         1
+8   \\u{1b}[2J  6         offline                       1.2.2
+";
+        assert_eq!(render_agents(&rows, &names, Style::PLAIN), expected);
         assert!(render_agents(&rows, &names, Style::colored()).contains("\x1b["));
     }
 }

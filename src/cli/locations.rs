@@ -103,6 +103,11 @@ mod tests {
             },
         ]);
         let rows: Vec<LocationRow> = serde_json::from_value(rows).unwrap();
-        insta::assert_snapshot!(render_locations(&rows, Style::PLAIN), @"");
+        let expected = "\
+ID      NAME       REGION  ORIGIN    STATE  AGENTS ALIVE
+1       frankfurt       1  settings  alive  1 of 1
+100001  north          33  private   away   0 of 2
+";
+        assert_eq!(render_locations(&rows, Style::PLAIN), expected);
     }
 }
