@@ -1,6 +1,7 @@
 //! Settings, wiring and shutdown: the only module that knows every concrete type.
 
 mod account_certificates;
+mod agent_overview;
 mod agent_process;
 mod alert_pipeline_handle;
 mod browser_host;

@@ -127,7 +127,7 @@ impl Services {
             keyring: Arc::clone(&keyring),
             planner: planner.clone(),
             account_service: Arc::clone(&account_service),
-            metrics,
+            metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
         };
         let alert_dependencies = AlertServiceDependencies {
@@ -168,6 +168,7 @@ impl Services {
             upload_permits: Arc::default(),
             clock,
         };
+        super::agent_overview::expose_agents(&bus, &state.record_service, &metrics);
         Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file, trust_file })
     }
 

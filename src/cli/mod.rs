@@ -9,6 +9,7 @@
 
 mod admin;
 mod agent;
+mod agents;
 mod api_client;
 mod apply;
 mod browser_host;
@@ -21,6 +22,7 @@ mod export;
 mod fields;
 mod key;
 mod load;
+mod locations;
 mod login;
 mod manual;
 mod monitor_type;

@@ -12,6 +12,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
+use super::agent_metrics::{AgentCollector, AgentLookup, AgentSource};
 use super::bounded_names::BoundedNames;
 use super::labels::{
     BuildInfoLabels, CheckResultLabels, CommitErrorLabels, ConcurrencyClassLabels, DeliveryLabels,
@@ -84,6 +85,7 @@ pub struct Metrics {
     spool_results: Gauge,
     spool_bytes: Gauge,
     spool_dropped: Family<ItemKindLabels, Counter>,
+    agent_source: AgentSource,
 }
 
 impl Default for Metrics {
@@ -133,6 +135,7 @@ impl Metrics {
             spool_results: Gauge::default(),
             spool_bytes: Gauge::default(),
             spool_dropped: Family::default(),
+            agent_source: AgentSource::default(),
         };
         for reason in MissedReason::ALL {
             drop(metrics.missed_runs.get_or_create(&MissedRunLabels { reason }));
@@ -245,6 +248,7 @@ impl Metrics {
         registry.register("vigie_spool_bytes", help, self.spool_bytes.clone());
         let help = "Results and captures dropped from the spool, since they were too old or too many";
         registry.register("vigie_spool_dropped", help, self.spool_dropped.clone());
+        registry.register_collector(Box::new(AgentCollector::new(self.agent_source.clone())));
         registry.register_collector(Box::new(ProcessCollector::new()));
         self
     }
@@ -258,6 +262,11 @@ impl Metrics {
             // Writing to a string cannot fail; if the encoder fails, there is nothing to serve.
             Err(std::fmt::Error) => String::new(),
         }
+    }
+
+    /// Sets the lookup of the agents on other hosts; only the first call counts.
+    pub fn set_agent_lookup(&self, lookup: AgentLookup) {
+        self.agent_source.set(lookup);
     }
 
     /// Sets the labels of the counts by property; only the first call counts.

@@ -1,5 +1,6 @@
 //! Logs, metrics, and the health of the process.
 
+mod agent_metrics;
 mod bounded_names;
 mod fault_injection;
 mod health;
@@ -11,6 +12,7 @@ mod supervised_task;
 mod task_health;
 mod task_name;
 
+pub use agent_metrics::{AgentLookup, AgentSample};
 pub use fault_injection::{blocking_fault_point, fault_point};
 pub use health::{HealthCondition, HealthSource};
 pub use logs::{

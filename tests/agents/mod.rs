@@ -5,5 +5,6 @@ mod enrolment;
 mod hostile;
 mod init;
 mod kit;
+mod overview;
 mod permissions;
 mod revocation;

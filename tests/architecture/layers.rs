@@ -73,7 +73,7 @@ const CONTRACTS: &[(&str, &str, &[&str])] = &[
     ("pipeline", "notify", &["outgoing_message", "send_error", "templates"]),
     ("service", "store", &["contract"]),
     // Enrolment signs tokens and names subjects; it sends no assignment and no order.
-    ("service", "bus", &["nats"]),
+    ("service", "bus", &["contract", "nats"]),
     ("service", "notify", &["outgoing_message", "send_error", "templates"]),
 ];
 

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use vigie::domain::{CustomerId, NotificationMethod, Outcome};
-use vigie::telemetry::{Metrics, RunnerLoad};
+use vigie::domain::{AgentId, CustomerId, LocationId, NotificationMethod, Outcome, Timestamp};
+use vigie::telemetry::{AgentSample, Metrics, RunnerLoad};
 
 use crate::daemon::support::result;
 
@@ -33,7 +33,27 @@ fn with_every_metric() -> Metrics {
     metrics.record_housekeeping_run("roll_up", "done");
     metrics.record_reload(true);
     metrics.record_delivery(NotificationMethod::JsonPost, true, Duration::from_millis(3));
+    metrics.set_agent_lookup(std::sync::Arc::new(|| vec![agent_sample(5), agent_sample(6)]));
     metrics
+}
+
+/// Returns what the last heartbeat of an agent shows.
+fn agent_sample(agent_id: i64) -> AgentSample {
+    AgentSample {
+        location_id: LocationId(3),
+        agent_id: AgentId(agent_id),
+        is_online: agent_id == 5,
+        last_seen_at: Timestamp::from_micros(1_767_225_600_250_000),
+        clock_offset_us: (agent_id == 5).then_some(-1500),
+        lateness: Duration::from_millis(12),
+        planned_monitors: 800,
+        running_checks: 4,
+        waiting_checks: 2,
+        spool_results: 40,
+        spool_bytes: 4096,
+        dropped_results: 7,
+        dropped_captures: 1,
+    }
 }
 
 /// Returns `name type labels` of every metric, sorted.
@@ -64,6 +84,32 @@ fn catalogue(text: &str) -> String {
 #[test]
 fn every_metric_name_type_and_label_is_as_the_catalogue_says() {
     insta::assert_snapshot!(catalogue(&with_every_metric().encode()));
+}
+
+#[test]
+fn each_agent_has_series_of_its_own_and_none_for_what_is_not_known() {
+    let text = with_every_metric().encode();
+    for line in [
+        r#"vigie_agent_online{location_id="3",agent_id="5"} 1.0"#,
+        r#"vigie_agent_online{location_id="3",agent_id="6"} 0.0"#,
+        r#"vigie_agent_last_seen_timestamp_seconds{location_id="3",agent_id="5"} 1767225600.25"#,
+        r#"vigie_agent_clock_offset_seconds{location_id="3",agent_id="5"} -0.0015"#,
+        r#"vigie_agent_lateness_seconds{location_id="3",agent_id="5"} 0.012"#,
+        r#"vigie_agent_monitors_planned{location_id="3",agent_id="5"} 800.0"#,
+        r#"vigie_agent_checks_in_flight{location_id="3",agent_id="5"} 4.0"#,
+        r#"vigie_agent_runs_queued{location_id="3",agent_id="5"} 2.0"#,
+        r#"vigie_agent_spool_results{location_id="3",agent_id="5"} 40.0"#,
+        r#"vigie_agent_spool_bytes{location_id="3",agent_id="5"} 4096.0"#,
+        r#"vigie_agent_spool_dropped_total{location_id="3",agent_id="5",kind="result"} 7"#,
+        r#"vigie_agent_spool_dropped_total{location_id="3",agent_id="6",kind="capture"} 1"#,
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is missing in {text}");
+    }
+    assert_eq!(text.matches("vigie_agent_clock_offset_seconds{").count(), 1, "{text}");
+    let metrics = Metrics::new();
+    assert!(!metrics.encode().contains("vigie_agent"), "{}", metrics.encode());
+    metrics.set_agent_lookup(std::sync::Arc::new(|| (0..10_001).map(agent_sample).collect()));
+    assert_eq!(metrics.encode().matches("vigie_agent_online{").count(), 10_000);
 }
 
 #[test]

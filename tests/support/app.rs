@@ -168,6 +168,12 @@ impl App {
         Self { state, router, store, planner, clock, monitors: monitor_cache, metrics, folder }
     }
 
+    /// Closes the application; returns its data folder.
+    pub async fn stop(self) -> TempDir {
+        self.store.close().await;
+        self.folder
+    }
+
     /// Returns the bytes of all files of the store.
     pub fn files(&self) -> Vec<u8> {
         let files = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());

@@ -9,9 +9,16 @@ const SHORT_TEXT: FieldType = FieldType::Text { min: 0, max: 255, format: TextFo
 const LONG_TEXT: FieldType = FieldType::Text { min: 0, max: 65_535, format: TextFormat::Any };
 const TIMESTAMP: FieldType = FieldType::Text { min: 0, max: 32, format: TextFormat::Any };
 const KEY_NUMBER: FieldType = FieldType::Int { min: 0, max: u32::MAX as i64 };
+const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
+/// Either sign: the clock of the agent may be ahead or behind.
+const MILLISECONDS: FieldType = FieldType::Int { min: i64::MIN, max: i64::MAX };
 static SHORT_TEXT_ITEM: FieldType = SHORT_TEXT;
 
-/// An agent of a location on another host.
+/// States of an agent.
+const AGENT_STATES: &[&str] = &["online", "draining", "offline", "revoked"];
+
+/// An agent of a location on another host. What its heartbeats show is null until the first one after a start of the
+/// server, and again after a day without one.
 pub static AGENT: FieldTable = FieldTable::new(
     "Agent",
     "An agent of a location on another host",
@@ -34,6 +41,49 @@ pub static AGENT: FieldTable = FieldTable::new(
             "Start of the SHA-256 of the secret that it enrolled with",
         ),
         read_only_field("revoked_at", TIMESTAMP, "When it was revoked, UTC; null for one that may connect"),
+        read_only_field(
+            "state",
+            FieldType::TextEnum(AGENT_STATES),
+            "Draining: it is shutting down; offline: no heartbeat for 15 s",
+        ),
+        read_only_field(
+            "last_seen_at",
+            TIMESTAMP,
+            "When its last heartbeat came, UTC; this and what follows is null before the first one since the start of \
+             the server, and after a day without one",
+        ),
+        read_only_field(
+            "clock_offset_ms",
+            MILLISECONDS,
+            "By how many milliseconds the clock of the server is ahead of its own; null before it was measured",
+        ),
+        read_only_field(
+            "lateness_ms",
+            COUNT,
+            "The latest start of a check after its planned time between its last two heartbeats, in milliseconds",
+        ),
+        read_only_field("planned_monitors", COUNT, "Monitors that it checks"),
+        read_only_field(
+            "running_checks",
+            COUNT,
+            "Checks that run, and those whose results wait for delivery",
+        ),
+        read_only_field("waiting_checks", COUNT, "Due checks that wait for free capacity"),
+        read_only_field("spooled_results", COUNT, "Results in its spool, which the server has not committed"),
+        read_only_field("spool_bytes", COUNT, "Size of its spool in bytes"),
+        read_only_field("dropped_results", COUNT, "Results that its spool dropped since it started"),
+        read_only_field("dropped_captures", COUNT, "Captures that its spool dropped since it started"),
+        read_only_field("browser_capacity", COUNT, "Browsers that it may run at once"),
+        read_only_field(
+            "weight",
+            COUNT,
+            "Its share of the monitors of its location, compared with the others",
+        ),
+        read_only_field(
+            "is_isolated",
+            FieldType::Bool,
+            "Whether it reached none of its `connectivity_targets` lately",
+        ),
     ]],
 );
 

@@ -47,8 +47,12 @@ pub static LOCATION_HEALTH: FieldTable = FieldTable::new(
     "LocationHealth",
     "The agents of a location",
     &[&[
-        read_only_field("agents", COUNT, "Agents that were ever enrolled"),
-        read_only_field("alive", COUNT, "Agents that are alive now"),
+        read_only_field(
+            "agents",
+            COUNT,
+            "Agents that are enrolled and not revoked; 1 for a location of the settings",
+        ),
+        read_only_field("alive", COUNT, "Agents that are online now and not cut off from their network"),
         read_only_field(
             "state",
             FieldType::TextEnum(&["alive", "away"]),

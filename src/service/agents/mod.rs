@@ -4,6 +4,7 @@ mod agent_service;
 mod data_keys;
 mod enrolment;
 mod enrolment_secrets;
+mod live_agent;
 mod nats_server_files;
 mod nats_trust;
 mod remote_locations;
@@ -14,6 +15,7 @@ mod trust_file;
 
 pub use agent_service::{AgentService, AgentServiceDependencies, RevocationObserver};
 pub(in crate::service) use enrolment_secrets::EnrolmentSecrets;
+pub use live_agent::{LiveAgent, LiveAgentLookup, LiveAgents};
 pub use nats_server_files::{
     NatsServerFile, NatsServerOptions, create_nats_installation, renew_nats_certificate,
 };

@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::agent_states::AgentStates;
 use super::dependencies::ConfigRecordServiceDependencies;
 use super::record_context::RecordContext;
 use super::record_definition::{RecordDefinition, record_definition};
 use super::record_draft::RecordDraft;
 use crate::domain::{ConfigRecord, ConfigRecordKind, Revision};
+use crate::service::agents::LiveAgentLookup;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::records::certificate::CertificateWatcher;
 use crate::store::{
@@ -23,13 +25,25 @@ pub struct ConfigRecordService {
     pub(super) edit_lock: tokio::sync::Mutex<()>,
     /// Called with all certificates whenever one changes.
     pub(super) certificate_watcher: RwLock<Option<CertificateWatcher>>,
+    /// Supplies the agents of other hosts, once it is set.
+    live_agent_lookup: RwLock<Option<LiveAgentLookup>>,
 }
 
 impl ConfigRecordService {
     /// Creates the service.
     #[must_use]
     pub fn new(dependencies: ConfigRecordServiceDependencies) -> Self {
-        Self { dependencies, edit_lock: tokio::sync::Mutex::new(()), certificate_watcher: RwLock::default() }
+        Self {
+            dependencies,
+            edit_lock: tokio::sync::Mutex::new(()),
+            certificate_watcher: RwLock::default(),
+            live_agent_lookup: RwLock::default(),
+        }
+    }
+
+    /// Sets the lookup of the agents of other hosts.
+    pub fn set_live_agent_lookup(&self, lookup: LiveAgentLookup) {
+        *self.live_agent_lookup.write() = Some(lookup);
     }
 
     /// Returns the records that match the filter and that `caller` may see, as version 3 objects.
@@ -41,7 +55,7 @@ impl ConfigRecordService {
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         let definition = record_definition(filter.kind);
         caller.require_permission(definition.view_permission)?;
-        let cx = self.context(caller, definition).await?;
+        let cx = self.showing_context(caller, definition).await?;
         if definition.kind == ConfigRecordKind::Location {
             return super::location_list::list_locations(&cx, page).await;
         }
@@ -60,7 +74,7 @@ impl ConfigRecordService {
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
         let definition = record_definition(kind);
         caller.require_permission(definition.view_permission)?;
-        let cx = self.context(caller, definition).await?;
+        let cx = self.showing_context(caller, definition).await?;
         if let Some(object) = super::location_list::configured_location(&cx, id) {
             return Ok((object, Revision(1)));
         }
@@ -290,6 +304,19 @@ impl ConfigRecordService {
         definition: &'static RecordDefinition,
     ) -> Result<RecordContext<'a>, ServiceError> {
         RecordContext::new(&self.dependencies, caller, definition).await
+    }
+
+    /// Like [`Self::context`], with the agents if objects of this kind show them.
+    async fn showing_context<'a>(
+        &'a self,
+        caller: &'a Caller,
+        definition: &'static RecordDefinition,
+    ) -> Result<RecordContext<'a>, ServiceError> {
+        let cx = self.context(caller, definition).await?;
+        let live_agent_lookup = self.live_agent_lookup.read().clone();
+        let config_store = &*self.dependencies.config_store;
+        let agent_states = AgentStates::load(definition.kind, config_store, live_agent_lookup).await?;
+        Ok(RecordContext { agent_states, ..cx })
     }
 
     /// Commits the changes in one transaction, then invalidates the account cache and notifies watchers.

@@ -15,7 +15,8 @@ use crate::service::caller::ServiceError;
 use crate::store::{ConfigChange, ConfigRecordFilter, Pagination};
 use crate::syntax::node::Node;
 
-/// Returns the health field. Locations of the settings have this process as their only agent; others have none.
+/// Returns the health field. Locations of the settings have this process as their only agent; others have those that
+/// enrolled.
 pub(super) fn health_to_json(agent_count: usize, alive_count: usize) -> Value {
     let state = if alive_count > 0 { "alive" } else { "away" };
     json!({"agents": agent_count, "alive": alive_count, "state": state})

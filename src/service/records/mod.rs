@@ -4,6 +4,7 @@
 mod account;
 mod account_access;
 mod agent;
+mod agent_states;
 mod audit_fields;
 mod audit_trail;
 mod blackout;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::agent_states::AgentStates;
 use super::dependencies::ConfigRecordServiceDependencies;
 use super::record_definition::RecordDefinition;
 use crate::catalog::AccountSnapshot;
@@ -21,6 +22,8 @@ pub(super) struct RecordContext<'a> {
     pub(super) account: Arc<AccountSnapshot>,
     /// Id of the parent in the request path; set for creates only.
     pub(super) parent_id: Option<i64>,
+    /// What is known about agents; set to show agents and locations.
+    pub(super) agent_states: AgentStates,
 }
 
 impl<'a> RecordContext<'a> {
@@ -30,7 +33,15 @@ impl<'a> RecordContext<'a> {
         definition: &'static RecordDefinition,
     ) -> Result<Self, ServiceError> {
         let account = dependencies.account_cache.account(caller.customer).await?;
-        Ok(Self { dependencies, caller, definition, now: dependencies.clock.now(), account, parent_id: None })
+        Ok(Self {
+            dependencies,
+            caller,
+            definition,
+            now: dependencies.clock.now(),
+            account,
+            parent_id: None,
+            agent_states: AgentStates::default(),
+        })
     }
 
     /// Whether the caller may see `record`: records of the account, and shared locations.

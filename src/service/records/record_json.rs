@@ -6,7 +6,7 @@ use super::record_context::RecordContext;
 use super::{agent, event, location, notifier_group, performance_alert, recipient, sla, template};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::{format_utc_time, format_window_time};
-use crate::domain::{ConfigRecord, ConfigRecordKind};
+use crate::domain::{ConfigRecord, ConfigRecordKind, LocationId};
 use crate::schema::typed::record::ReportedEvent;
 
 /// Converts `record` to its object; fields without a value are null.
@@ -47,11 +47,11 @@ fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> 
             json!(format_window_time(record.created_at, &cx.account.time_zone))
         }
         (ConfigRecordKind::Location, "health") => {
-            let (agent_count, alive_count) = (0, 0);
-            location::health_to_json(agent_count, alive_count)
+            let (enrolled_count, alive_count) = cx.agent_states.count_agents(LocationId(record.id));
+            location::health_to_json(enrolled_count, alive_count)
         }
         (ConfigRecordKind::Location, "managed") => json!(false),
-        (ConfigRecordKind::Agent, name) => return agent::computed_field(record, name),
+        (ConfigRecordKind::Agent, name) => return agent::computed_field(cx, record, name),
         (ConfigRecordKind::Recipient, name) => return recipient::computed_field(cx, record, name),
         (ConfigRecordKind::NotifierGroup, name) => return notifier_group::computed_field(cx, record, name),
         (ConfigRecordKind::Template, name) => return template::computed_field(record, name),
