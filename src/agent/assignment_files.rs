@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bus::contract::{AppliedPosition, AssignmentKeeper};
+use crate::bus::contract::{AppliedPosition, AssignmentStorage};
 use crate::sync::Mutex;
 use crate::vault::Keyring;
 
@@ -85,7 +85,7 @@ impl AssignmentFiles {
     }
 }
 
-impl AssignmentKeeper for AssignmentFiles {
+impl AssignmentStorage for AssignmentFiles {
     fn replace(&self, position: &AppliedPosition, snapshot: Vec<u8>) {
         self.stream_id.lock().clone_from(&position.stream_id);
         self.send(PendingWrite::Replace(position.clone(), snapshot));

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use vigie::agent::{OutboxDependencies, ResultOutbox};
 use vigie::bus::contract::{
-    AgentLoad, AppliedPosition, AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentKeeper,
-    AssignmentSnapshot, AssignmentUpdate, BusEvent, BusEventSink, BusFuture, CheckOrder, ConnectedLocation,
+    AgentLoad, AppliedPosition, AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentSnapshot,
+    AssignmentStorage, AssignmentUpdate, BusEvent, BusEventSink, BusFuture, CheckOrder, ConnectedLocation,
     FirstCheckOrder, LocationPort, OrderError, Presence, RefusedAssignment, ResultCaptures, ResultReceiver,
     ResultSink, SnapshotSource, SpoolLoad, TracerouteOrder,
 };
@@ -224,7 +224,7 @@ impl LocationPort for AppliedAssignments {
     }
 }
 
-impl AssignmentKeeper for AppliedAssignments {
+impl AssignmentStorage for AppliedAssignments {
     fn replace(&self, position: &AppliedPosition, snapshot: Vec<u8>) {
         let line = format!("snapshot of {} at {}", snapshot.len().min(1), position.revision);
         self.journal.lock().unwrap().push(line);
@@ -275,7 +275,7 @@ impl Agent {
             port: applied.clone(),
             reports: outbox.clone(),
             sealer: Arc::new(FlippingSealer),
-            assignment_keeper: applied.clone(),
+            assignment_storage: applied.clone(),
             applied: AppliedPosition::default(),
             host_clock: Arc::new(SystemClock),
             on_clock_offset: Box::new(|_| {}),

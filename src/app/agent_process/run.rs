@@ -106,7 +106,7 @@ struct RunningAgent {
     clock: Arc<SyncedClock>,
     sharing: Arc<MonitorSharing>,
     port: Arc<AgentPort>,
-    assignment_keeper: Arc<AssignmentFiles>,
+    assignment_storage: Arc<AssignmentFiles>,
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
     drain_timeout: Duration,
@@ -126,7 +126,7 @@ impl RunningAgent {
         let supervisor = Arc::new(Supervisor::new(Arc::clone(&metrics)));
         let sealer = Arc::new(RenewedSealer::new(credential.clone())?);
         let keyring = Arc::new(Keyring::read_or_create_from(key_file_location(settings))?);
-        let (assignment_keeper, stored) =
+        let (assignment_storage, stored) =
             AssignmentFiles::open(settings.data_dir.join(ASSIGNMENTS_FOLDER), keyring)
                 .context("the folder of the assignments cannot be used")?;
         let spool_dir = settings.store.spool_dir.clone();
@@ -171,7 +171,7 @@ impl RunningAgent {
             clock,
             sharing,
             port,
-            assignment_keeper: Arc::new(assignment_keeper),
+            assignment_storage: Arc::new(assignment_storage),
             supervisor,
             data_dir: settings.data_dir.clone(),
             drain_timeout: settings.concurrency.drain_timeout,
@@ -196,7 +196,7 @@ impl RunningAgent {
             port: self.port.clone(),
             reports: self.port.parts.outbox.clone(),
             sealer: self.sealer.clone(),
-            assignment_keeper: self.assignment_keeper.clone(),
+            assignment_storage: self.assignment_storage.clone(),
             applied,
             host_clock: Arc::clone(&self.host_clock),
             on_clock_offset: Box::new(move |offset_us| {

@@ -3,7 +3,7 @@
 //! [`ResultSink`] and [`ResultReceiver`].
 
 mod assignment;
-mod assignment_keeper;
+mod assignment_storage;
 mod bus_event;
 mod future;
 mod location_bus;
@@ -17,7 +17,7 @@ pub use assignment::{
     AssignedAccount, AssignedCertificate, AssignedMonitor, AssignmentBatch, AssignmentError,
     AssignmentRevision, AssignmentSnapshot, AssignmentUpdate, RefusedAssignment,
 };
-pub use assignment_keeper::{AppliedPosition, AssignmentKeeper};
+pub use assignment_storage::{AppliedPosition, AssignmentStorage};
 pub use bus_event::{BusEvent, BusEventKind, BusEventSink};
 pub use future::BusFuture;
 pub use location_bus::{ConnectedLocation, LocationBus, PublishError, SnapshotSource};

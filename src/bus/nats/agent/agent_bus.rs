@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::agent_parts::{AgentIdentity, AgentParts};
 use super::{assignment_follower, clock_offset, order_responder, reports};
-use crate::bus::contract::{AppliedPosition, AssignmentKeeper, DeliveryReports, LocationPort};
+use crate::bus::contract::{AppliedPosition, AssignmentStorage, DeliveryReports, LocationPort};
 use crate::bus::messages::{BusMessage, PresenceMessage, Sealer};
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::bus::nats::subjects::AgentSubject;
@@ -33,7 +33,7 @@ pub struct AgentBusDependencies {
     /// Opens secrets.
     pub sealer: Arc<dyn Sealer>,
     /// Keeps the assignments.
-    pub assignment_keeper: Arc<dyn AssignmentKeeper>,
+    pub assignment_storage: Arc<dyn AssignmentStorage>,
     /// What the port has applied already.
     pub applied: AppliedPosition,
     /// The clock of the host, whose offset is measured.
@@ -61,7 +61,7 @@ impl AgentBus {
             port,
             reports,
             sealer,
-            assignment_keeper,
+            assignment_storage,
             applied,
             host_clock,
             on_clock_offset,
@@ -73,7 +73,7 @@ impl AgentBus {
             port,
             reports,
             sealer,
-            assignment_keeper,
+            assignment_storage,
             position: Mutex::new(applied),
             host_clock,
             on_clock_offset,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::bus::contract::{AppliedPosition, AssignmentKeeper, DeliveryReports, LocationPort};
+use crate::bus::contract::{AppliedPosition, AssignmentStorage, DeliveryReports, LocationPort};
 use crate::bus::messages::Sealer;
 use crate::bus::nats::connection::NatsConnection;
 use crate::clock::Clock;
@@ -25,7 +25,7 @@ pub(super) struct AgentParts {
     pub(super) port: Arc<dyn LocationPort>,
     pub(super) reports: Arc<dyn DeliveryReports>,
     pub(super) sealer: Arc<dyn Sealer>,
-    pub(super) assignment_keeper: Arc<dyn AssignmentKeeper>,
+    pub(super) assignment_storage: Arc<dyn AssignmentStorage>,
     pub(super) position: Mutex<AppliedPosition>,
     pub(super) host_clock: Arc<dyn Clock>,
     pub(super) on_clock_offset: Box<dyn Fn(i64) + Send + Sync>,

@@ -85,7 +85,7 @@ async fn apply_snapshot(parts: &Arc<AgentParts>, stream_id: &str, object: &str) 
         "applying a snapshot of the assignments"
     );
     let refused = parts.port.apply_snapshot(snapshot).await.map_err(NatsError::of(FOLLOW))?;
-    parts.assignment_keeper.replace(&position, bytes);
+    parts.assignment_storage.replace(&position, bytes);
     *parts.position.lock() = position;
     report_refused(parts, refused).await;
     Ok(())
@@ -125,7 +125,7 @@ async fn apply_messages(parts: &Arc<AgentParts>, messages: Vec<Message>) -> Resu
             parts.position.lock().stream_id.clear();
             NatsError::of(FOLLOW)(error)
         })?;
-        parts.assignment_keeper.append(revision.0, bytes);
+        parts.assignment_storage.append(revision.0, bytes);
         parts.position.lock().revision = revision.0;
         report_refused(parts, refused).await;
     }

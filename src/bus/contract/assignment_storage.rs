@@ -10,7 +10,7 @@ pub struct AppliedPosition {
 }
 
 /// Keeps assignments in the form of the bus, with their secrets sealed.
-pub trait AssignmentKeeper: Send + Sync + 'static {
+pub trait AssignmentStorage: Send + Sync + 'static {
     /// Replaces everything by a snapshot, whose bytes these are. Errors are logged: the agent then starts with older
     /// assignments, and catches up.
     fn replace(&self, position: &AppliedPosition, snapshot: Vec<u8>);
