@@ -36,7 +36,7 @@ fn start_agent(data: &Path) -> Daemon {
 fn wait_for_results(server: &Daemon, count: usize) -> Vec<Value> {
     let until = Instant::now() + Duration::from_secs(40);
     loop {
-        let (_, found) = server.call("GET", "/api/v3/results?limit=50", &json!({}));
+        let (_, found) = server.call("GET", "/results?limit=50", &json!({}));
         let results = found["results"].as_array().unwrap();
         if results.len() >= count {
             return results.clone();
@@ -57,7 +57,8 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     let mut nats = NatsServer::start_from(&nats_folder.path().join("nats.conf"), port);
     let server = Daemon::from_child(command(server_folder.path()).spawn().unwrap(), server_folder);
 
-    let (_, location) = server.call("POST", "/api/v3/locations", &json!({"name": "Paris"}));
+    let (_, location) = server.call("POST", "/locations", &json!({"name": "Paris"}));
+    assert!(location["id"].is_string(), "{location}");
     let location_id: i64 = location["id"].as_str().unwrap().parse().unwrap();
     let secret = agent_folder.path().join("secret");
     fs::write(&secret, location["enrolment_secret"].as_str().unwrap()).unwrap();
@@ -78,7 +79,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     };
     let open_port = target.local_addr().unwrap().port();
     for (name, port) in [("open", open_port), ("closed", free_port())] {
-        let (status, created) = server.call("POST", "/api/v3/monitors/tcp", &monitor(name, port));
+        let (status, created) = server.call("POST", "/monitors/tcp", &monitor(name, port));
         assert_eq!(status, 200, "{created}");
     }
     let results = wait_for_results(&server, 2);
@@ -99,7 +100,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     nats.restart();
     agent.wait_for_log("connected to NATS");
     // A new monitor reaches it again.
-    let (status, _) = server.call("POST", "/api/v3/monitors/tcp", &monitor("later", open_port));
+    let (status, _) = server.call("POST", "/monitors/tcp", &monitor("later", open_port));
     assert_eq!(status, 200);
     wait_for_results(&server, 3);
 

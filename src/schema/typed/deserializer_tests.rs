@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use super::*;
 use crate::domain::MonitorType;
 use crate::schema::MonitorDocument;
-use crate::schema::table::{self, alerting as tables, operations, requests};
+use crate::schema::table::{self, agents, alerting as tables, operations, requests};
 use crate::schema::typed::api_steps::WebsiteApiSettings;
 use crate::schema::typed::record::*;
 use crate::schema::typed::{
@@ -348,6 +348,8 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_record::<AccountNameSettings<'_>>();
     report.compare_record::<UserSettings<'_>>();
     report.compare_record::<LocationSettings<'_>>();
+    report.compare_record::<AgentSettings<'_>>();
+    report.compare_record::<LocationKeySettings>();
     report.compare_record::<CertificateSettings<'_>>();
     report.compare_record::<PropertySettings<'_>>();
     report.compare_record::<TestSettings>();
@@ -368,6 +370,8 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_table::<request::ExampleMonitorRequest>(&tables::TEST_NOTIFICATION);
     report.compare_table::<request::ExampleMonitorRequest>(&tables::TEMPLATE_PREVIEW_REQUEST);
     report.compare_table::<request::ApplyRequest>(&operations::APPLY);
+    report.compare_table::<request::AgentEnrolmentRequest<'_>>(&agents::AGENT_ENROLMENT);
+    report.compare_table::<request::AgentRenewalRequest<'_>>(&agents::AGENT_RENEWAL);
     report
 }
 
