@@ -96,7 +96,7 @@ async fn without_nats_no_agent_enrols() {
     let admin = app.login(Role::Admin).await;
     let created = admin.post("/locations", json!({"name": "north"})).await.expect(200);
     let body = enrolment(&new_keys(), created["enrolment_secret"].as_str().unwrap());
-    let errors = app.anonymous().post("/agents/enrol", body).await.refused(503);
+    let errors = app.anonymous().post("/agents/enrol", body).await.refused(409);
     assert!(errors[0].contains("vigie nats init"), "{errors:?}");
 }
 

@@ -31,7 +31,7 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         .with_additional_status(403, "The secret is unknown, used or expired")
         .with_additional_status(
             409,
-            "Another agent has the key, or the location was changed at the same time",
+            "Another agent has the key, the location was changed at the same time, or the server takes no agents",
         )
         .with_additional_status(429, "Too many wrong secrets from this address; see `Retry-After`");
     let renew_summary = "Renew the token of an agent that proves that it has its key";

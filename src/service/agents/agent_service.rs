@@ -88,7 +88,7 @@ impl AgentService {
         self.trust.as_ref().ok_or_else(|| {
             let message =
                 "This server takes no agents: run `vigie nats init` on its host, then start it again";
-            ServiceError::Unavailable(message.to_owned())
+            ServiceError::Conflict(message.to_owned())
         })
     }
 
