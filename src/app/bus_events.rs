@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use crate::bus::contract::{BusEvent, BusEventKind, BusEventSink};
 use crate::catalog::json_object::into_object;
 use crate::clock::Clock;
-use crate::domain::{AgentId, ConfigRecordKind, CustomerId, LocationId, Timestamp};
+use crate::domain::{AgentId, CustomerId, LocationId, Timestamp};
 use crate::store::{ConfigChange, ConfigStore, NewConfigRecord};
 use crate::sync::{Mutex, RwLock};
 use crate::telemetry::Metrics;
@@ -103,14 +103,5 @@ fn event_record(event: &BusEvent, owner: CustomerId, at: Timestamp) -> NewConfig
         "value": "",
         "quantity": 1,
     });
-    NewConfigRecord {
-        kind: ConfigRecordKind::Event,
-        customer: Some(owner),
-        parent_id: None,
-        unique_key: None,
-        created_at: at,
-        created_by: "vigie".to_owned(),
-        fields: into_object(fields),
-        private_data: None,
-    }
+    NewConfigRecord::own_event(owner, at, into_object(fields))
 }

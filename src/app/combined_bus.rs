@@ -41,10 +41,8 @@ impl CombinedBus {
 
     /// Returns the bus to `location`.
     fn bus_to(&self, location: LocationId) -> Arc<dyn LocationBus> {
-        let is_of =
-            |bus: &dyn LocationBus| bus.locations().iter().any(|connected| connected.location.id == location);
         match self.remote() {
-            Some(remote) if is_of(remote.as_ref()) => remote,
+            Some(remote) if remote.has_location(location) => remote,
             _ => self.local.clone(),
         }
     }

@@ -15,6 +15,15 @@ pub(super) enum Progress {
     Committed(Instant),
 }
 
+impl Progress {
+    /// Marks it as sent, if it waits.
+    pub(super) fn mark_sent(&mut self, now: Instant) {
+        if *self == Self::Waiting {
+            *self = Self::Sent(now);
+        }
+    }
+}
+
 /// How far a result and its captures are delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DeliveryState {

@@ -1,6 +1,6 @@
 //! How far each result in the spool is delivered.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -14,10 +14,17 @@ pub(super) const KEEP_COMMITTED: Duration = Duration::from_mins(10);
 /// A result that is not reported as committed for this long, although the control plane took everything, is sent again.
 const RESEND_AFTER: Duration = Duration::from_mins(2);
 
-/// How far each result in the spool is delivered.
+/// How far each result in the spool is delivered. What the tasks ask for at each report is counted as it changes: there
+/// are ten minutes of results, too many to look through each time.
 #[derive(Debug, Default)]
 pub(super) struct DeliveryStates {
     states: HashMap<CheckId, DeliveryState>,
+    /// Number of results that have to be sent.
+    waiting: usize,
+    /// Number of results that are sent and not committed.
+    unconfirmed: usize,
+    /// Checks whose captures have to be sent.
+    due_captures: HashSet<CheckId>,
     /// The timeline that the control plane told last.
     timeline: Option<String>,
 }
@@ -26,16 +33,18 @@ impl DeliveryStates {
     /// Adds a result, with captures or without.
     pub(super) fn insert(&mut self, check_id: CheckId, result: Progress, has_captures: bool) {
         let captures = if has_captures { Progress::Waiting } else { Progress::Nothing };
-        self.states.insert(check_id, DeliveryState { result, captures });
+        let state = DeliveryState { result, captures };
+        if let Some(replaced) = self.states.insert(check_id, state) {
+            self.uncount(check_id, replaced);
+        }
+        self.count(check_id, state);
     }
 
     /// Sets whether results have captures to deliver.
     pub(super) fn set_captures(&mut self, checks: impl Iterator<Item = (CheckId, bool)>) {
         for (check_id, has_captures) in checks {
-            if let Some(state) = self.states.get_mut(&check_id)
-                && has_captures
-            {
-                state.captures = Progress::Waiting;
+            if has_captures {
+                self.change(check_id, |state| state.captures = Progress::Waiting);
             }
         }
     }
@@ -43,43 +52,31 @@ impl DeliveryStates {
     /// Marks results as sent, unless they are committed already.
     pub(super) fn mark_sent(&mut self, checks: &[CheckId], now: Instant) {
         for check_id in checks {
-            if let Some(state) = self.states.get_mut(check_id)
-                && state.result == Progress::Waiting
-            {
-                state.result = Progress::Sent(now);
-            }
+            self.change(*check_id, |state| state.result.mark_sent(now));
         }
     }
 
     /// Marks the captures of a result as sent.
     pub(super) fn mark_captures_sent(&mut self, check_id: CheckId, now: Instant) {
-        if let Some(state) = self.states.get_mut(&check_id)
-            && state.captures == Progress::Waiting
-        {
-            state.captures = Progress::Sent(now);
-        }
+        self.change(check_id, |state| state.captures.mark_sent(now));
     }
 
     /// Marks a result as one without captures: they were dropped.
     pub(super) fn mark_captures_gone(&mut self, check_id: CheckId) {
-        if let Some(state) = self.states.get_mut(&check_id) {
-            state.captures = Progress::Nothing;
-        }
+        self.change(check_id, |state| state.captures = Progress::Nothing);
     }
 
     /// Marks results and captures as committed.
     pub(super) fn mark_committed(&mut self, checks: &[CheckId], captured: &[CheckId], now: Instant) {
         for check_id in checks {
-            if let Some(state) = self.states.get_mut(check_id)
-                && !matches!(state.result, Progress::Committed(_))
-            {
-                state.result = Progress::Committed(now);
-            }
+            self.change(*check_id, |state| {
+                if !matches!(state.result, Progress::Committed(_)) {
+                    state.result = Progress::Committed(now);
+                }
+            });
         }
         for check_id in captured {
-            if let Some(state) = self.states.get_mut(check_id) {
-                state.captures = Progress::Committed(now);
-            }
+            self.change(*check_id, |state| state.captures = Progress::Committed(now));
         }
     }
 
@@ -90,19 +87,12 @@ impl DeliveryStates {
 
     /// Returns whether a result has to be sent, and how many are sent and not committed.
     pub(super) fn waiting_and_unconfirmed(&self) -> (bool, usize) {
-        let mut unconfirmed = 0;
-        let mut has_waiting = false;
-        for state in self.states.values() {
-            has_waiting |= state.result == Progress::Waiting;
-            unconfirmed += usize::from(matches!(state.result, Progress::Sent(_)));
-        }
-        (has_waiting, unconfirmed)
+        (self.waiting > 0, self.unconfirmed)
     }
 
     /// Returns at most `limit` checks whose captures have to be sent.
     pub(super) fn due_captures(&self, limit: usize) -> Vec<CheckId> {
-        let due = self.states.iter().filter(|(_, state)| state.captures_are_due());
-        due.map(|(check_id, _)| *check_id).take(limit).collect()
+        self.due_captures.iter().copied().take(limit).collect()
     }
 
     /// Takes a report of the control plane; returns whether something has to be sent again.
@@ -110,12 +100,16 @@ impl DeliveryStates {
         let previous = self.timeline.replace(timeline.to_owned());
         if previous.is_some_and(|previous| previous != timeline) {
             self.states.values_mut().for_each(DeliveryState::restart);
+            self.recount();
             return !self.states.is_empty();
         }
         let Some(sent_before) = now.checked_sub(RESEND_AFTER).filter(|_| is_caught_up) else { return false };
         let mut restarted = false;
         for state in self.states.values_mut() {
             restarted |= state.restart_if_sent_before(sent_before);
+        }
+        if restarted {
+            self.recount();
         }
         restarted
     }
@@ -125,12 +119,47 @@ impl DeliveryStates {
         let is_done = |state: &DeliveryState| {
             state.committed_since().is_some_and(|at| now.duration_since(at) >= KEEP_COMMITTED)
         };
+        // They are in none of the counts.
         self.states.extract_if(|_, state| is_done(state)).map(|(check_id, _)| check_id).collect()
     }
 
     /// Forgets results that the spool has dropped.
     pub(super) fn retain(&mut self, is_kept: impl Fn(CheckId) -> bool) {
         self.states.retain(|check_id, _| is_kept(*check_id));
+        self.recount();
+    }
+
+    /// Changes the state of a check, if there is one.
+    fn change(&mut self, check_id: CheckId, change: impl FnOnce(&mut DeliveryState)) {
+        let Some(state) = self.states.get_mut(&check_id) else { return };
+        let before = *state;
+        change(state);
+        let after = *state;
+        self.uncount(check_id, before);
+        self.count(check_id, after);
+    }
+
+    fn count(&mut self, check_id: CheckId, state: DeliveryState) {
+        self.waiting += usize::from(state.result == Progress::Waiting);
+        self.unconfirmed += usize::from(matches!(state.result, Progress::Sent(_)));
+        if state.captures_are_due() {
+            self.due_captures.insert(check_id);
+        }
+    }
+
+    fn uncount(&mut self, check_id: CheckId, state: DeliveryState) {
+        self.waiting -= usize::from(state.result == Progress::Waiting);
+        self.unconfirmed -= usize::from(matches!(state.result, Progress::Sent(_)));
+        self.due_captures.remove(&check_id);
+    }
+
+    fn recount(&mut self) {
+        (self.waiting, self.unconfirmed) = (0, 0);
+        self.due_captures.clear();
+        let states: Vec<_> = self.states.iter().map(|(check_id, state)| (*check_id, *state)).collect();
+        for (check_id, state) in states {
+            self.count(check_id, state);
+        }
     }
 }
 

@@ -69,13 +69,7 @@ impl ResultOutbox {
     /// Returns what waits on disk.
     #[must_use]
     pub fn spool_load(&self) -> SpoolLoad {
-        let figures = self.parts.spooled.figures();
-        SpoolLoad {
-            results: figures.results,
-            bytes: figures.bytes,
-            dropped_results: figures.dropped_results,
-            dropped_captures: figures.dropped_captures,
-        }
+        self.parts.spooled.load()
     }
 
     /// Takes no more results, and waits until those that it took are on disk and were sent once.

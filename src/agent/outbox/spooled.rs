@@ -2,36 +2,28 @@
 
 use std::sync::Arc;
 
+use crate::bus::contract::SpoolLoad;
 use crate::domain::CheckId;
 use crate::spool::{Spool, SpoolError};
 use crate::sync::Mutex;
-
-/// What the spool of an agent holds, for its heartbeats.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SpoolFigures {
-    pub(super) results: u64,
-    pub(super) bytes: u64,
-    pub(super) dropped_results: u64,
-    pub(super) dropped_captures: u64,
-}
 
 /// The spool of an agent.
 #[derive(Clone)]
 pub(super) struct Spooled {
     spool: Arc<Mutex<Spool>>,
-    figures: Arc<Mutex<SpoolFigures>>,
+    load: Arc<Mutex<SpoolLoad>>,
 }
 
 impl Spooled {
     pub(super) fn new(spool: Spool) -> Self {
-        let spooled = Self { spool: Arc::new(Mutex::new(spool)), figures: Arc::default() };
-        spooled.update_figures(&mut spooled.spool.lock());
+        let spooled = Self { spool: Arc::new(Mutex::new(spool)), load: Arc::default() };
+        spooled.update_load(&mut spooled.spool.lock());
         spooled
     }
 
-    /// Returns the figures as of the last use of the spool.
-    pub(super) fn figures(&self) -> SpoolFigures {
-        *self.figures.lock()
+    /// Returns what it held when it was used last.
+    pub(super) fn load(&self) -> SpoolLoad {
+        *self.load.lock()
     }
 
     /// Returns the checks whose results it holds, and whether it holds captures of each.
@@ -49,7 +41,7 @@ impl Spooled {
         let task = tokio::task::spawn_blocking(move || {
             let mut spool = spooled.spool.lock();
             let outcome = work(&mut spool);
-            spooled.update_figures(&mut spool);
+            spooled.update_load(&mut spool);
             outcome
         });
         match task.await {
@@ -62,13 +54,13 @@ impl Spooled {
         }
     }
 
-    fn update_figures(&self, spool: &mut Spool) {
+    fn update_load(&self, spool: &mut Spool) {
         let dropped = spool.take_dropped();
-        let mut figures = self.figures.lock();
-        figures.results = spool.len() as u64;
-        figures.bytes = spool.bytes();
-        figures.dropped_results += dropped.results as u64;
-        figures.dropped_captures += dropped.captures as u64;
+        let mut load = self.load.lock();
+        load.results = spool.len() as u64;
+        load.bytes = spool.bytes();
+        load.dropped_results += dropped.results as u64;
+        load.dropped_captures += dropped.captures as u64;
         if dropped.results > 0 {
             tracing::error!(
                 results = dropped.results,

@@ -10,6 +10,7 @@ mod credential;
 mod grant;
 pub mod jwt;
 mod login;
+mod repeat;
 pub mod subjects;
 
 pub use account_push::{AccountPushError, push_account_jwt};

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::json;
 
 use crate::catalog::json_object::into_object;
-use crate::domain::{ConfigRecordKind, CustomerId, LocationId, Timestamp};
+use crate::domain::{CustomerId, LocationId, Timestamp};
 use crate::store::NewConfigRecord;
 
 /// Pairs of account and offline location for which an event was recorded.
@@ -44,14 +44,5 @@ pub(super) fn location_event(
         "value": "",
         "quantity": 1,
     });
-    NewConfigRecord {
-        kind: ConfigRecordKind::Event,
-        customer: Some(customer_id),
-        parent_id: None,
-        unique_key: None,
-        created_at: at,
-        created_by: "vigie".to_owned(),
-        fields: into_object(fields),
-        private_data: None,
-    }
+    NewConfigRecord::own_event(customer_id, at, into_object(fields))
 }

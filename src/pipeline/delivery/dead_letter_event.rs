@@ -2,13 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::{ConfigRecordKind, Notification, Timestamp};
+use crate::domain::{Notification, Timestamp};
 use crate::store::{ConfigChange, NewConfigRecord};
 
 /// Type of the event, for filters.
 const EVENT_TYPE: &str = "notification_given_up";
-/// Creator of the event.
-const EVENT_CREATOR: &str = "vigie";
 
 /// Builds the event that `notification` was given up because of `error`.
 pub(super) fn dead_letter_event(
@@ -33,14 +31,5 @@ pub(super) fn dead_letter_event(
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
-    ConfigChange::CreateRecord(NewConfigRecord {
-        kind: ConfigRecordKind::Event,
-        customer: Some(content.customer),
-        parent_id: None,
-        unique_key: None,
-        created_at: now,
-        created_by: EVENT_CREATOR.to_owned(),
-        fields,
-        private_data: None,
-    })
+    ConfigChange::CreateRecord(NewConfigRecord::own_event(content.customer, now, fields))
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::catalog::MonitorCache;
 use crate::catalog::json_object::into_object;
 use crate::clock::Clock;
-use crate::domain::{CheckResult, ConfigRecordKind, CustomerId, MonitorId, Timestamp};
+use crate::domain::{CheckResult, CustomerId, MonitorId, Timestamp};
 use crate::store::{ConfigChange, ConfigStore, NewConfigRecord};
 use crate::sync::Mutex;
 use crate::telemetry::Metrics;
@@ -131,16 +131,8 @@ impl QuarantineRecorder {
         };
         let description =
             format!("{what}: `{name}`: {}. It is kept in the file `{file_name}` of the server", item.error);
-        let event = NewConfigRecord {
-            kind: ConfigRecordKind::Event,
-            customer: Some(customer),
-            parent_id: None,
-            unique_key: None,
-            created_at: now,
-            created_by: "vigie".to_owned(),
-            fields: into_object(json!({ "event": event_type, "description": description, "quantity": 1 })),
-            private_data: None,
-        };
+        let fields = json!({ "event": event_type, "description": description, "quantity": 1 });
+        let event = NewConfigRecord::own_event(customer, now, into_object(fields));
         let changes = vec![ConfigChange::CreateRecord(event)];
         if let Err(error) = dependencies.config_store.write_changes(changes, Vec::new()).await {
             tracing::warn!(error = %error, "failed to record the event of what was quarantined");

@@ -24,3 +24,20 @@ pub struct NewConfigRecord {
     /// Private data, which is never shown.
     pub private_data: Option<Vec<u8>>,
 }
+
+impl NewConfigRecord {
+    /// Creates an event that Vigie itself reports in the account of `customer`, with these fields.
+    #[must_use]
+    pub fn own_event(customer: CustomerId, created_at: Timestamp, fields: Map<String, Value>) -> Self {
+        Self {
+            kind: ConfigRecordKind::Event,
+            customer: Some(customer),
+            parent_id: None,
+            unique_key: None,
+            created_at,
+            created_by: "vigie".to_owned(),
+            fields,
+            private_data: None,
+        }
+    }
+}

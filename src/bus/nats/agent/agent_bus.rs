@@ -7,7 +7,8 @@ use super::agent_parts::{AgentIdentity, AgentParts};
 use super::{assignment_follower, clock_offset, order_responder, reports};
 use crate::bus::contract::{AppliedPosition, AssignmentStorage, DeliveryReports, LocationPort};
 use crate::bus::messages::{BusMessage, PresenceMessage, Sealer};
-use crate::bus::nats::connection::{NatsConnection, NatsError};
+use crate::bus::nats::connection::NatsConnection;
+use crate::bus::nats::repeat::{RETRY_PAUSE, repeat};
 use crate::bus::nats::subjects::AgentSubject;
 use crate::clock::Clock;
 use crate::sync::Mutex;
@@ -17,8 +18,8 @@ use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 /// How often the offset of the clock is measured.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(30);
-/// Pause after an error of the bus.
-const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// What is logged when a part of the bus fails.
+const PROBLEM: &str = "the control plane cannot be reached";
 
 /// What the bus of an agent works with.
 pub struct AgentBusDependencies {
@@ -91,33 +92,13 @@ impl SupervisedTask for AgentBus {
         let (parts, heartbeat) = (&self.parts, &self.heartbeat);
         Box::pin(async move {
             tokio::join!(
-                repeat("assignments", || assignment_follower::run(parts)),
-                repeat("orders", || order_responder::run(parts)),
-                repeat("reports", || reports::run(parts)),
+                repeat("assignments", PROBLEM, || assignment_follower::run(parts)),
+                repeat("orders", PROBLEM, || order_responder::run(parts)),
+                repeat("reports", PROBLEM, || reports::run(parts)),
                 send_heartbeats(parts, heartbeat),
                 measure_clock(parts),
             );
         })
-    }
-}
-
-/// Runs `work` again after each error and each end.
-async fn repeat<T>(what: &'static str, work: impl Fn() -> T)
-where
-    T: Future<Output = Result<(), NatsError>>,
-{
-    let mut has_failed = false;
-    loop {
-        match work().await {
-            Ok(()) => has_failed = false,
-            Err(error) => {
-                // Once for each outage.
-                if !std::mem::replace(&mut has_failed, true) {
-                    tracing::warn!(what, error = %error, "the control plane cannot be reached; trying again every second");
-                }
-                tokio::time::sleep(RETRY_PAUSE).await;
-            }
-        }
     }
 }
 

@@ -29,8 +29,14 @@ const FETCH_HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long the control plane may take to prepare a snapshot.
 const WATCH_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Follows the assignments until an error; then call it again.
+/// Follows the assignments until an error or the end of the messages; then call it again.
 pub(super) async fn run(parts: &Arc<AgentParts>) -> Result<(), NatsError> {
+    while follow(parts).await? {}
+    Ok(())
+}
+
+/// Follows the assignments from where the agent is; returns whether it has to start again from the snapshot.
+async fn follow(parts: &Arc<AgentParts>) -> Result<bool, NatsError> {
     let applied = parts.position.lock().clone();
     let reply = request_watch(parts, &applied).await?;
     if let Some(snapshot) = &reply.snapshot {
@@ -52,10 +58,10 @@ pub(super) async fn run(parts: &Arc<AgentParts>) -> Result<(), NatsError> {
     while let Some(chunk) = chunks.next().await {
         let chunk: Result<Vec<Message>, _> = chunk.into_iter().collect();
         if apply_messages(parts, chunk.map_err(NatsError::of(FOLLOW))?).await? {
-            return Ok(());
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 async fn request_watch(

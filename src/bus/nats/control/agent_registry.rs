@@ -106,6 +106,12 @@ impl AgentRegistry {
         of_location.filter(|(_, agent)| agent.is_online).map(|((_, id), agent)| (*id, agent))
     }
 
+    /// Returns the agents of `location` that are online and not shutting down, by ascending id.
+    pub(super) fn ready_members(&self, location: LocationId) -> Vec<LocationMember> {
+        let staying = self.online(location).filter(|(_, agent)| !agent.presence.is_draining);
+        staying.map(|(agent_id, agent)| LocationMember { agent_id, weight: agent.presence.weight }).collect()
+    }
+
     /// Returns the revision that every agent of `location` which is online has applied.
     pub(super) fn applied_everywhere(&self, location: LocationId) -> u64 {
         let applied = self.online(location).map(|(_, agent)| agent.presence.assignment_revision.0);
@@ -120,10 +126,7 @@ impl AgentRegistry {
         current: Option<&LocationMembers>,
         now: Timestamp,
     ) -> Option<LocationMembers> {
-        let staying = self.online(location).filter(|(_, agent)| !agent.presence.is_draining);
-        let members: Vec<_> = staying
-            .map(|(agent_id, agent)| LocationMember { agent_id, weight: agent.presence.weight.max(1) })
-            .collect();
+        let members = self.ready_members(location);
         if members.is_empty() || current.is_some_and(|current| current.members == members) {
             return None;
         }

@@ -39,13 +39,12 @@ pub(super) struct ControlParts {
     pub(super) events: Arc<dyn BusEventSink>,
     /// `None` before it was opened first.
     pub(super) bucket: RwLock<Option<AssignmentBucket>>,
-    pub(super) locations: RwLock<Vec<LocationEntry>>,
+    pub(super) locations: RwLock<Vec<Arc<LocationEntry>>>,
     pub(super) certificates: RwLock<Arc<[AssignedCertificate]>>,
     pub(super) snapshot_source: RwLock<Option<Weak<dyn SnapshotSource>>>,
 }
 
 /// A location, and what is published for it.
-#[derive(Clone)]
 pub(super) struct LocationEntry {
     pub(super) remote: RemoteLocation,
     /// Locked while something is published, so that changes keep their order.
@@ -94,31 +93,36 @@ impl ControlParts {
     }
 
     /// Returns all locations.
-    pub(super) fn locations(&self) -> Vec<LocationEntry> {
+    pub(super) fn locations(&self) -> Vec<Arc<LocationEntry>> {
         self.locations.read().clone()
     }
 
     /// Returns a location; `None` when it has no agents on other hosts.
-    pub(super) fn location(&self, location: LocationId) -> Option<LocationEntry> {
+    pub(super) fn location(&self, location: LocationId) -> Option<Arc<LocationEntry>> {
         self.locations.read().iter().find(|entry| entry.id() == location).cloned()
     }
 
-    /// Checks that `result` can come from `location`; waits until what is published for it is known. The reason when not.
-    pub(super) async fn check_result(
+    /// Checks which of `results` can come from `location`; waits until what is published for it is known. The reason for
+    /// each that cannot.
+    pub(super) async fn check_results(
         &self,
         location: LocationId,
-        result: &CheckResult,
-    ) -> Result<Result<(), String>, NatsError> {
-        if result.location_id != location {
-            return Ok(Err(format!("a result of the location {}", result.location_id)));
-        }
+        results: &[CheckResult],
+    ) -> Result<Vec<Result<(), String>>, NatsError> {
         let Some(entry) = self.location(location) else {
-            return Ok(Err("a result of a location without agents".to_owned()));
+            let refusal = || Err("a result of a location without agents".to_owned());
+            return Ok(results.iter().map(|_| refusal()).collect());
         };
         let mut assignments = entry.assignments.lock().await;
         self.reconcile_if_needed(&entry, &mut assignments).await?;
-        let checked = assignments.check_result(result.monitor_id, result.revision);
-        Ok(checked.map_err(|refusal| refusal.to_string()))
+        let check = |result: &CheckResult| {
+            if result.location_id != location {
+                return Err(format!("a result of the location {}", result.location_id));
+            }
+            let checked = assignments.check_result(result.monitor_id, result.revision);
+            checked.map_err(|refusal| refusal.to_string())
+        };
+        Ok(results.iter().map(check).collect())
     }
 
     /// Returns the revision of the snapshot from which an agent has to start.

@@ -74,15 +74,15 @@ impl NatsBus {
     /// Sets the locations. What is published for those that stay is kept.
     pub fn set_locations(&self, remotes: Vec<RemoteLocation>) {
         let mut locations = self.parts.locations.write();
-        let mut before: HashMap<LocationId, LocationEntry> =
+        let mut before: HashMap<LocationId, Arc<LocationEntry>> =
             locations.drain(..).map(|entry| (entry.id(), entry)).collect();
         locations.extend(remotes.into_iter().map(|remote| {
             let location = remote.connected.location.id;
             let assignments = before.remove(&location).map_or_else(
                 || Arc::new(tokio::sync::Mutex::new(LocationAssignments::new(location))),
-                |entry| entry.assignments,
+                |entry| Arc::clone(&entry.assignments),
             );
-            LocationEntry { remote, assignments }
+            Arc::new(LocationEntry { remote, assignments })
         }));
         drop(locations);
         self.parts.wake_reconcile.notify_one();
@@ -94,6 +94,12 @@ impl NatsBus {
             entry.assignments.lock().await.invalidate_seals();
             self.parts.wake_reconcile.notify_one();
         }
+    }
+
+    /// Whether `location` has agents on other hosts.
+    #[must_use]
+    pub fn has_location(&self, location: LocationId) -> bool {
+        self.parts.location(location).is_some()
     }
 
     /// Forgets an agent that was revoked.
@@ -109,14 +115,8 @@ impl NatsBus {
 
     /// Returns the agent for an order about `monitor`: the one that checks it, or else one that is online.
     fn agent_for(&self, location: LocationId, monitor: MonitorId) -> Result<AgentId, OrderError> {
-        let registry = self.parts.registry.lock();
-        let online: Vec<_> =
-            registry.online(location).filter(|(_, agent)| !agent.presence.is_draining).collect();
-        let members = online.iter().map(|(agent_id, agent)| crate::schedule::LocationMember {
-            agent_id: *agent_id,
-            weight: agent.presence.weight,
-        });
-        let members = LocationMembers { effective_at: self.parts.clock.now(), members: members.collect() };
+        let members = self.parts.registry.lock().ready_members(location);
+        let members = LocationMembers { effective_at: self.parts.clock.now(), members };
         members.owner(monitor).ok_or(OrderError::LocationOffline)
     }
 }

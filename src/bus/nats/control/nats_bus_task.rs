@@ -10,6 +10,7 @@ use super::{capture_consumer, requests, result_consumer, streams};
 use crate::bus::contract::BusEvent;
 use crate::bus::messages::{BusMessage, ControllerStatusMessage};
 use crate::bus::nats::connection::NatsError;
+use crate::bus::nats::repeat::repeat;
 use crate::bus::nats::subjects;
 use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 
@@ -17,8 +18,8 @@ use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// How often the control plane tells agents about itself.
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
-/// Pause after an error of the bus.
-const RETRY_PAUSE: Duration = Duration::from_secs(1);
+/// What is logged when a part of the bus fails.
+const PROBLEM: &str = "the bus cannot be used";
 /// After a start, the members stay as they are for so long: the agents that are alive send heartbeats by then.
 const SETTLE_TIME: Duration = Duration::from_secs(16);
 
@@ -43,35 +44,15 @@ impl SupervisedTask for NatsBusTask {
         let (parts, heartbeat) = (&self.parts, &self.heartbeat);
         Box::pin(async move {
             tokio::join!(
-                repeat("results", || result_consumer::run(parts, Inbound::Results)),
-                repeat("backlog", || result_consumer::run(parts, Inbound::Backlog)),
-                repeat("captures", || capture_consumer::run(parts)),
-                repeat("requests", || requests::run(parts)),
-                repeat("assignments", || reconcile_locations(parts)),
+                repeat("results", PROBLEM, || result_consumer::run(parts, Inbound::Results)),
+                repeat("backlog", PROBLEM, || result_consumer::run(parts, Inbound::Backlog)),
+                repeat("captures", PROBLEM, || capture_consumer::run(parts)),
+                repeat("requests", PROBLEM, || requests::run(parts)),
+                repeat("assignments", PROBLEM, || reconcile_locations(parts)),
                 look_at_agents(parts, heartbeat),
                 send_status(parts),
             );
         })
-    }
-}
-
-/// Runs `work` again after each error and each end.
-async fn repeat<T>(what: &'static str, work: impl Fn() -> T)
-where
-    T: Future<Output = Result<(), NatsError>>,
-{
-    let mut has_failed = false;
-    loop {
-        match work().await {
-            Ok(()) => has_failed = false,
-            Err(error) => {
-                // Once for each outage.
-                if !std::mem::replace(&mut has_failed, true) {
-                    tracing::warn!(what, error = %error, "the bus cannot be used; trying again every second");
-                }
-            }
-        }
-        tokio::time::sleep(RETRY_PAUSE).await;
     }
 }
 

@@ -10,9 +10,9 @@ use futures::StreamExt;
 use super::committed_reports::CommittedReports;
 use super::control_parts::ControlParts;
 use super::streams::Inbound;
-use crate::bus::messages::{BusMessage, MessageError, ResultsMessage};
+use crate::bus::messages::{BusMessage, ResultsMessage};
 use crate::bus::nats::connection::NatsError;
-use crate::domain::{AgentId, CheckId, CheckResult, LocationId};
+use crate::domain::{AgentId, LocationId};
 
 /// Most messages that one commit may hold.
 const MAX_MESSAGES: usize = 512;
@@ -73,9 +73,7 @@ async fn take(parts: &Arc<ControlParts>, inbound: Inbound, messages: Vec<Message
                 continue;
             }
         };
-        for result in results.into_results() {
-            take_result(parts, sender, result, &mut reports).await?;
-        }
+        take_results(parts, sender, results, &mut reports).await?;
     }
     parts.receiver.wait_until_committed().await;
     for message in &messages {
@@ -88,25 +86,28 @@ async fn take(parts: &Arc<ControlParts>, inbound: Inbound, messages: Vec<Message
     Ok(())
 }
 
-async fn take_result(
+/// Delivers the results of one message that can come from its sender, and refuses the others.
+async fn take_results(
     parts: &Arc<ControlParts>,
-    (location, agent): (LocationId, AgentId),
-    result: Result<CheckResult, MessageError>,
+    sender: (LocationId, AgentId),
+    message: ResultsMessage,
     reports: &mut CommittedReports,
 ) -> Result<(), NatsError> {
-    let result = match result {
-        Ok(result) => result,
-        Err(error) => {
-            parts.refuse((location, agent), error.to_string());
-            return Ok(());
+    let mut results = Vec::with_capacity(message.results.len());
+    for result in message.into_results() {
+        match result {
+            Ok(result) => results.push(result),
+            Err(error) => parts.refuse(sender, error.to_string()),
         }
-    };
-    let check_id: CheckId = result.check_id;
-    match parts.check_result(location, &result).await? {
-        Ok(()) => parts.receiver.deliver(result).await,
-        Err(reason) => parts.refuse((location, agent), reason),
     }
-    // A refused one is reported too: the agent need not send it again.
-    reports.add_result((location, agent), check_id);
+    let checked = parts.check_results(sender.0, &results).await?;
+    for (result, checked) in results.into_iter().zip(checked) {
+        // A refused one is reported too: the agent need not send it again.
+        reports.add_result(sender, result.check_id);
+        match checked {
+            Ok(()) => parts.receiver.deliver(result).await,
+            Err(reason) => parts.refuse(sender, reason),
+        }
+    }
     Ok(())
 }
