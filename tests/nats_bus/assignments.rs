@@ -5,7 +5,8 @@ use std::sync::Arc;
 use vigie::bus::contract::{AssignmentUpdate, LocationBus};
 use vigie::domain::MonitorId;
 
-use super::fixture::{Agent, Control, ControlPlane, LOCATION, assign, until};
+use super::fixture::{Agent, Control, ControlPlane, LOCATION, assign, location, until};
+use crate::bus::samples::assigned;
 use crate::support::nats::NatsServer;
 
 async fn publish(control: &Control, updates: Vec<AssignmentUpdate>) {
@@ -107,4 +108,30 @@ async fn many_monitors_come_in_a_snapshot_and_old_changes_are_purged() {
     until("the second agent", || second.applied.monitor_ids().len() == 6_001).await;
     until("the newest revision", || second.applied.monitors.lock().unwrap()[&3_699].monitor.revision.0 == 7)
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_key_has_what_the_old_one_sealed_published_again() {
+    let server = NatsServer::start();
+    let plane = Arc::new(ControlPlane::default());
+    // The second one has a secret.
+    let with_secret = AssignmentUpdate::Assign(assigned());
+    *plane.wanted.lock().unwrap() = vec![assign(1, 1), with_secret];
+    let control = Control::start(&server, plane.clone()).await;
+    let agent = Agent::start(&server, 1).await;
+    until("both monitors", || agent.applied.monitor_ids() == [1, 4711]).await;
+    let assigned = || agent.applied.assigned.lock().unwrap().clone();
+    let before = assigned();
+
+    control.bus.set_locations(vec![location(LOCATION, 2)]);
+    control.bus.reseal(LOCATION).await;
+    until("the one that is sealed", || assigned().len() > before.len()).await;
+    assert_eq!(assigned()[before.len()..], [4711]);
+
+    // A control plane that starts finds what the old key sealed, too.
+    drop(control);
+    let control = Control::start(&server, plane).await;
+    until("again, with the first key", || assigned().len() > before.len() + 1).await;
+    assert_eq!(assigned()[before.len()..], [4711, 4711]);
+    drop(control);
 }

@@ -27,7 +27,7 @@ use vigie::schema::{Monitor, MonitorDocument, Origin};
 use vigie::spool::{Spool, SpoolSettings};
 use vigie::telemetry::{SupervisedTask, TaskHeartbeat, TaskName};
 
-use crate::bus::samples::FlippingSealer;
+use crate::bus::samples::NumberedSealer;
 use crate::support::nats::NatsServer;
 
 pub const LOCATION: LocationId = LocationId(5);
@@ -109,7 +109,7 @@ impl Control {
         let (bus, mut task) = NatsBus::new(dependencies, heartbeat);
         let source: Arc<dyn SnapshotSource> = plane.clone();
         bus.set_snapshot_source(Arc::downgrade(&source));
-        bus.set_locations(vec![location(LOCATION)]);
+        bus.set_locations(vec![location(LOCATION, 1)]);
         let task = tokio::spawn(async move { task.run().await });
         Self { bus, plane, task }
     }
@@ -126,11 +126,12 @@ impl Drop for Control {
     }
 }
 
-pub fn location(id: LocationId) -> RemoteLocation {
+/// Returns a location whose assignments the key with this number seals.
+pub fn location(id: LocationId, key: u8) -> RemoteLocation {
     let location = Location { id, name: format!("location {id}"), region_code: 0 };
     RemoteLocation {
         connected: ConnectedLocation { location, can_verify: false },
-        sealer: Arc::new(FlippingSealer),
+        sealer: Arc::new(NumberedSealer(key)),
     }
 }
 
@@ -144,6 +145,8 @@ pub async fn connect(server: &NatsServer) -> NatsConnection {
 pub struct AppliedAssignments {
     pub identity: Mutex<Option<AgentIdentity>>,
     pub monitors: Mutex<BTreeMap<i64, AssignedMonitor>>,
+    /// The monitors in the order in which they were assigned.
+    pub assigned: Mutex<Vec<i64>>,
     pub members: Mutex<Vec<LocationMembers>>,
     pub snapshots: Mutex<usize>,
     pub revision: Mutex<u64>,
@@ -160,6 +163,7 @@ impl AppliedAssignments {
         for update in updates {
             match update {
                 AssignmentUpdate::Assign(assigned) => {
+                    self.assigned.lock().unwrap().push(assigned.monitor.id.0);
                     self.monitors.lock().unwrap().insert(assigned.monitor.id.0, assigned);
                 }
                 AssignmentUpdate::Unassign { monitor_id, .. } => {
@@ -274,7 +278,7 @@ impl Agent {
             identity,
             port: applied.clone(),
             reports: outbox.clone(),
-            sealer: Arc::new(FlippingSealer),
+            sealer: Arc::new(NumberedSealer(1)),
             assignment_storage: applied.clone(),
             applied: AppliedPosition::default(),
             host_clock: Arc::new(SystemClock),

@@ -214,4 +214,30 @@ mod tests {
         assert_eq!(states.due_captures(9), [], "its result comes first");
         assert_eq!(states.take_done(now + KEEP_COMMITTED * 2), []);
     }
+
+    #[tokio::test]
+    async fn the_counts_follow_every_change() {
+        let (mut states, now) = (DeliveryStates::default(), Instant::now());
+        let ids = [CheckId(1), CheckId(2), CheckId(3)];
+        for check_id in ids {
+            states.insert(check_id, Progress::Waiting, true);
+        }
+        assert_eq!(states.waiting_and_unconfirmed(), (true, 0));
+        states.mark_sent(&ids, now);
+        states.mark_sent(&ids, now);
+        assert_eq!(states.waiting_and_unconfirmed(), (false, 3));
+        states.mark_committed(&ids[..2], &[], now);
+        states.mark_committed(&ids[..2], &[], now);
+        assert_eq!((states.waiting_and_unconfirmed(), states.due_captures(9).len()), ((false, 1), 2));
+        states.mark_captures_gone(ids[0]);
+        assert_eq!(states.due_captures(9), [ids[1]]);
+        // The same check again, as after a restart.
+        states.insert(ids[1], Progress::Waiting, false);
+        assert_eq!((states.waiting_and_unconfirmed(), states.due_captures(9).len()), ((true, 1), 0));
+        states.retain(|check_id| check_id == ids[2]);
+        assert_eq!(states.waiting_and_unconfirmed(), (false, 1));
+        states.on_controller_status("a", false, now);
+        assert!(states.on_controller_status("b", false, now));
+        assert_eq!(states.waiting_and_unconfirmed(), (true, 0));
+    }
 }

@@ -65,6 +65,10 @@ impl Sealer for RenewedSealer {
     fn open(&self, context: SealContext, id: i64, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, String> {
         self.current.read().open(context, id, sealed)
     }
+
+    fn sealing_key(&self, sealed: &[u8]) -> u32 {
+        self.current.read().sealing_key(sealed)
+    }
 }
 
 /// Keeps the token valid, for ever.

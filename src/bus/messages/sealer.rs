@@ -32,4 +32,8 @@ pub trait Sealer: Send + Sync + 'static {
     /// # Errors
     /// Fails for anything else, with the reason.
     fn open(&self, context: SealContext, id: i64, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, String>;
+
+    /// Returns the number of the key that sealed `sealed`. What another key sealed is sealed again and published again
+    /// after the keys have changed.
+    fn sealing_key(&self, sealed: &[u8]) -> u32;
 }

@@ -76,8 +76,7 @@ fn write_message(message: &impl BusMessage, write: &mut impl FnMut(&[u8])) -> Re
 /// Reads a snapshot as its bytes come in.
 #[derive(Debug, Default)]
 pub struct SnapshotReader {
-    buffer: Vec<u8>,
-    header: Option<SnapshotHeaderMessage>,
+    parts: SnapshotParts,
     updates: Vec<AssignmentUpdate>,
 }
 
@@ -87,6 +86,53 @@ impl SnapshotReader {
     /// # Errors
     /// Fails for bytes that are no part of a snapshot.
     pub fn push(&mut self, bytes: &[u8], sealer: &dyn Sealer) -> Result<(), MessageError> {
+        let Self { parts, updates } = self;
+        parts.push(bytes, |update| {
+            updates.push(update.into_update(sealer)?);
+            Ok(())
+        })
+    }
+
+    /// Returns the snapshot once all bytes were taken.
+    ///
+    /// # Errors
+    /// Fails when it was cut off.
+    pub fn finish(self) -> Result<AssignmentSnapshot, MessageError> {
+        Ok(AssignmentSnapshot { revision: self.parts.finish()?, updates: self.updates })
+    }
+}
+
+/// Returns the revision and the updates of a snapshot, still sealed.
+///
+/// # Errors
+/// Fails for bytes that are not a whole snapshot.
+pub fn read_sealed_snapshot(
+    bytes: &[u8],
+) -> Result<(AssignmentRevision, Vec<AssignmentUpdateMessage>), MessageError> {
+    let (mut parts, mut updates) = (SnapshotParts::default(), Vec::new());
+    parts.push(bytes, |update| {
+        updates.push(update);
+        Ok(())
+    })?;
+    Ok((parts.finish()?, updates))
+}
+
+/// Takes a snapshot apart as its bytes come in.
+#[derive(Debug, Default)]
+struct SnapshotParts {
+    buffer: Vec<u8>,
+    header: Option<SnapshotHeaderMessage>,
+    /// Number of updates so far.
+    update_count: u64,
+}
+
+impl SnapshotParts {
+    /// Takes the next bytes, and hands each update to `take`.
+    fn push(
+        &mut self,
+        bytes: &[u8],
+        mut take: impl FnMut(AssignmentUpdateMessage) -> Result<(), MessageError>,
+    ) -> Result<(), MessageError> {
         self.buffer.extend_from_slice(bytes);
         let mut consumed = 0;
         while let Some((length, rest)) = self.buffer[consumed..].split_first_chunk() {
@@ -98,13 +144,17 @@ impl SnapshotReader {
             let Some(message) = rest.get(..length) else { break };
             let message = EncodedMessage::parse(message.to_vec())?;
             consumed += 4 + length;
-            self.read_message(&message, sealer)?;
+            self.read_message(&message, &mut take)?;
         }
         self.buffer.drain(..consumed);
         Ok(())
     }
 
-    fn read_message(&mut self, message: &EncodedMessage, sealer: &dyn Sealer) -> Result<(), MessageError> {
+    fn read_message(
+        &mut self,
+        message: &EncodedMessage,
+        take: &mut impl FnMut(AssignmentUpdateMessage) -> Result<(), MessageError>,
+    ) -> Result<(), MessageError> {
         let Some(header) = &self.header else {
             self.header = Some(message.decode::<SnapshotHeaderMessage>()?);
             return Ok(());
@@ -115,23 +165,21 @@ impl SnapshotReader {
             return Err(FieldOf(MessageKind::Assignments, "revision").invalid(reason));
         }
         for update in chunk.updates {
-            self.updates.push(update.into_update(sealer)?);
+            take(update)?;
+            self.update_count += 1;
         }
         Ok(())
     }
 
-    /// Returns the snapshot once all bytes were taken.
-    ///
-    /// # Errors
-    /// Fails when it was cut off.
-    pub fn finish(self) -> Result<AssignmentSnapshot, MessageError> {
-        let (kind, found) = (MessageKind::SnapshotHeader, self.updates.len() as u64);
+    /// Returns the revision once all bytes were taken.
+    fn finish(self) -> Result<AssignmentRevision, MessageError> {
+        let (kind, found) = (MessageKind::SnapshotHeader, self.update_count);
         let cut_off = |reason| MessageError::Malformed { kind: Some(kind), reason };
         let header = self.header.ok_or_else(|| cut_off("the snapshot is empty".to_owned()))?;
         if found != header.update_count || !self.buffer.is_empty() {
             let reason = format!("the snapshot was cut off: {found} of {} updates", header.update_count);
             return Err(cut_off(reason));
         }
-        Ok(AssignmentSnapshot { revision: AssignmentRevision(header.revision), updates: self.updates })
+        Ok(AssignmentRevision(header.revision))
     }
 }

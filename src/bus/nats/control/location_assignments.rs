@@ -9,8 +9,7 @@ use super::published_entries::{PublishedEntries, ResultRefusal, digest};
 use super::snapshot_store::SnapshotStore;
 use crate::bus::contract::{AssignedCertificate, AssignmentRevision, AssignmentSnapshot, AssignmentUpdate};
 use crate::bus::messages::{
-    AssignmentUpdateMessage, AssignmentsMessage, EncodedMessage, MessageError, Sealer, SnapshotHeaderMessage,
-    UpdateKind, encode_snapshot,
+    AssignmentUpdateMessage, Sealer, UpdateKind, encode_snapshot, read_sealed_snapshot,
 };
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::domain::{LocationId, MonitorId, Revision};
@@ -68,14 +67,9 @@ impl LocationAssignments {
         self.is_reconciled
     }
 
-    /// Has everything compared again: a change may not have been published, or the stream was lost.
+    /// Has everything compared again: a change may not have been published, the stream was lost, or the keys that seal
+    /// have changed.
     pub(super) fn invalidate(&mut self) {
-        self.is_reconciled = false;
-    }
-
-    /// Has everything published again: the keys that seal it have changed.
-    pub(super) fn invalidate_seals(&mut self) {
-        self.entries.forget_digests();
         self.is_reconciled = false;
     }
 
@@ -176,12 +170,12 @@ impl LocationAssignments {
         let mut entries = PublishedEntries::default();
         let (mut snapshot_revision, mut stored) = (None, Vec::new());
         if let Some(bytes) = store.read().await? {
-            match read_snapshot(&bytes) {
+            match read_sealed_snapshot(&bytes) {
                 // Of a stream that was lost, it says nothing about this one.
-                Ok((revision, _)) if revision > cx.bucket.last_revision().await? => {}
+                Ok((revision, _)) if revision.0 > cx.bucket.last_revision().await? => {}
                 Ok((revision, updates)) => {
-                    snapshot_revision = Some(revision);
-                    entries.record_stored(&updates);
+                    snapshot_revision = Some(revision.0);
+                    entries.record_stored(&updates, cx.sealer);
                     stored = updates;
                 }
                 Err(error) => {
@@ -193,7 +187,7 @@ impl LocationAssignments {
         self.last_revision = last.or(snapshot_revision).unwrap_or(0);
         self.changes_since_snapshot = later.len();
         self.members = later.iter().chain(&stored).rev().find_map(members_of);
-        entries.record_stored(&later);
+        entries.record_stored(&later, cx.sealer);
         self.purge_revision = 0;
         (self.entries, self.snapshot_revision) = (entries, snapshot_revision);
         Ok(())
@@ -222,7 +216,7 @@ impl LocationAssignments {
                 _ => None,
             };
             let message = to_message(&update, cx.sealer)?;
-            let digest = digest(&message, certificates.as_deref());
+            let digest = digest(&message, certificates.as_deref(), cx.sealer);
             if !self.entries.is_published(key, digest) {
                 changes.push((key, message, digest));
             }
@@ -313,23 +307,4 @@ fn members_of(update: &AssignmentUpdateMessage) -> Option<LocationMembers> {
 
 fn to_message(update: &AssignmentUpdate, sealer: &dyn Sealer) -> Result<AssignmentUpdateMessage, NatsError> {
     AssignmentUpdateMessage::from_update(update, sealer).map_err(NatsError::of("take an assignment"))
-}
-
-/// Returns the revision and the updates of a snapshot, still sealed.
-fn read_snapshot(bytes: &[u8]) -> Result<(u64, Vec<AssignmentUpdateMessage>), MessageError> {
-    let (mut rest, mut header, mut updates) = (bytes, None, Vec::new());
-    while let Some((length, after)) = rest.split_first_chunk() {
-        let length = u32::from_le_bytes(*length) as usize;
-        let Some(message) = after.get(..length) else { break };
-        rest = &after[length..];
-        let message = EncodedMessage::parse(message.to_vec())?;
-        if header.is_none() {
-            header = Some(message.decode::<SnapshotHeaderMessage>()?);
-        } else {
-            updates.extend(message.decode::<AssignmentsMessage>()?.updates);
-        }
-    }
-    let cut_off = || MessageError::Malformed { kind: None, reason: "the snapshot was cut off".to_owned() };
-    let header = header.filter(|header| rest.is_empty() && header.update_count == updates.len() as u64);
-    Ok((header.ok_or_else(cut_off)?.revision, updates))
 }

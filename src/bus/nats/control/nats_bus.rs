@@ -88,10 +88,10 @@ impl NatsBus {
         self.parts.wake_reconcile.notify_one();
     }
 
-    /// Has everything that is sealed for `location` published again, since its keys have changed.
+    /// Has what another key sealed for `location` published again.
     pub async fn reseal(&self, location: LocationId) {
         if let Some(entry) = self.parts.location(location) {
-            entry.assignments.lock().await.invalidate_seals();
+            entry.assignments.lock().await.invalidate();
             self.parts.wake_reconcile.notify_one();
         }
     }

@@ -7,13 +7,13 @@ use prost::Message;
 
 use super::entry_key::EntryKey;
 use crate::bus::contract::{AssignedCertificate, AssignmentUpdate};
-use crate::bus::messages::{AssignmentUpdateMessage, UpdateKind};
+use crate::bus::messages::{AssignmentUpdateMessage, Sealer, UpdateKind};
 use crate::domain::{CustomerId, MonitorId, Revision};
 
 /// An entry as it was published last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PublishedEntry {
-    /// Hash of what was published, without what is sealed: that differs each time.
+    /// Hash of what was published, with the key in place of what it sealed: that differs each time.
     digest: u64,
     /// Revision of a monitor; 0 for what else.
     revision: Revision,
@@ -87,16 +87,9 @@ impl PublishedEntries {
     }
 
     /// Records what the bus has, oldest first.
-    pub(super) fn record_stored(&mut self, messages: &[AssignmentUpdateMessage]) {
+    pub(super) fn record_stored(&mut self, messages: &[AssignmentUpdateMessage], sealer: &dyn Sealer) {
         for message in messages {
-            self.record(message, digest(message, None));
-        }
-    }
-
-    /// Has everything published again: the keys that seal it have changed.
-    pub(super) fn forget_digests(&mut self) {
-        for entry in self.entries.values_mut() {
-            entry.digest = 0;
+            self.record(message, digest(message, None, sealer));
         }
     }
 
@@ -154,14 +147,22 @@ pub(super) fn key_of_message(message: &AssignmentUpdateMessage) -> Option<EntryK
     })
 }
 
-/// Returns a hash of an update without its sealed parts, stable over versions and machines; 0 when it must be published
-/// anyway. A change of a monitor's secrets changes its revision. `certificates` are those of the update: that of a key
-/// may change nothing else.
-pub(super) fn digest(message: &AssignmentUpdateMessage, certificates: Option<&[AssignedCertificate]>) -> u64 {
+/// Returns a hash of an update, stable over versions and machines, with the number of the key in place of what it sealed;
+/// 0 when it must be published anyway. A change of a monitor's secrets changes its revision. `certificates` are those of
+/// the update: another key of one may change nothing else.
+pub(super) fn digest(
+    message: &AssignmentUpdateMessage,
+    certificates: Option<&[AssignedCertificate]>,
+    sealer: &dyn Sealer,
+) -> u64 {
     let mut context = Context::new(&SHA256);
     let mut open = message.clone();
     match &mut open.update {
-        Some(UpdateKind::Assign(assigned)) => assigned.sealed_secrets = None,
+        Some(UpdateKind::Assign(assigned)) => {
+            if let Some(sealed) = assigned.sealed_secrets.take() {
+                context.update(&sealer.sealing_key(&sealed).to_le_bytes());
+            }
+        }
         Some(UpdateKind::Certificates(all)) => {
             let Some(certificates) = certificates else { return 0 };
             for certificate in certificates {
