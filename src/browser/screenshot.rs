@@ -15,11 +15,13 @@ use super::session::BrowserSession;
 /// Longest message with a screenshot in base64, in bytes.
 const MAX_MESSAGE_BYTES: usize = 24 * 1024 * 1024;
 
-/// Additional time for a screenshot by the browser itself while a dialog is open.
-const DIALOG_EXTRA_TIME: Duration = Duration::from_secs(5);
+/// Time that the browser itself has for a screenshot at least, after the driver took none: it is slower while a dialog
+/// is open, and the driver may have used all the time of the caller.
+const BROWSER_MIN_TIME: Duration = Duration::from_secs(5);
 
 impl BrowserSession {
-    /// Takes a screenshot of the visible page, as PNG. If the driver fails, asks the browser itself where possible.
+    /// Takes a screenshot of the visible page, as PNG. If the driver fails, asks the browser itself where possible, for
+    /// up to 5 s after the deadline.
     ///
     /// # Errors
     /// Fails like [`Self::send_command`].
@@ -28,10 +30,7 @@ impl BrowserSession {
             Err(error @ (WebDriverError::DialogOpen(_) | WebDriverError::TimedOut)) => error,
             captured => return decode_base64(&captured?),
         };
-        // A driver reports an open dialog at once; the browser is slower then.
-        let extra_time =
-            if matches!(error, WebDriverError::DialogOpen(_)) { DIALOG_EXTRA_TIME } else { Duration::ZERO };
-        let timeout = (deadline + extra_time).saturating_duration_since(Instant::now());
+        let timeout = deadline.saturating_duration_since(Instant::now()).max(BROWSER_MIN_TIME);
         let text = match tokio::time::timeout(timeout, self.screenshot_without_driver(timeout)).await {
             Ok(Some(captured)) => captured.map_err(WebDriverError::Other)?,
             _ => return Err(error),

@@ -251,9 +251,12 @@ const BUSY: &str = r"<h1>Busy</h1><script>setInterval(() => fetch('/data?' + Mat
 const QUIETS: &str = r#"<h1>Quiets</h1><p id="n">0</p><script>
 let n = 0; const ask = () => fetch('/slow/300').then(() => { document.getElementById('n').textContent = ++n; if (n < 3) ask(); }); ask();
 </script>"#;
-const ALERTS: &str = "<h1>Alerts</h1><script>setTimeout(() => { for (;;) alert('again'); }, 100);</script>";
+const ALERTS: &str = "<h1>Alerts</h1><script>const begin = () => { for (;;) alert('again'); };
+// After the first paint: of a page that was never painted there is no picture.
+requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(begin, 100)));</script>";
 /// Opens one alert per task.
-const ALERTING: &str = "<h1>Alerting</h1><script>setInterval(() => alert('again'), 5);</script>";
+const ALERTING: &str = "<h1>Alerting</h1><script>
+requestAnimationFrame(() => requestAnimationFrame(() => setInterval(() => alert('again'), 5)));</script>";
 const SPIN: &str = "<h1>Spin</h1><button id=spin onclick='for(;;);'>Spin</button>";
 /// Computes for six seconds after a click on `go`, and then reports it. After a click on `title`, it computes when its
 /// title is read the next time.
