@@ -41,6 +41,7 @@ pub async fn source() -> TempDir {
          INSERT INTO audit (customer, at, login, address, via, action, object, object_name, before, after)
              VALUES (1, 2, 'é', '', '', '', '', '', '{}', '{}');
          DELETE FROM audit WHERE id = last_insert_rowid();
+         INSERT INTO missed_run_sweeps VALUES (3, -7), (9, 9223372036854775807);
          INSERT INTO login_throttles VALUES (0, zeroblob(32), 4, 5), (3, x'ff00', 6, -7);
          INSERT INTO usage VALUES (0, -86400000000, '', 'tcp', 1, 9223372036854775807);",
     )

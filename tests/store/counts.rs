@@ -73,6 +73,9 @@ async fn counts_follow_repeats_replaced_missed_runs_and_retention() {
     // Replaces the first run of one series, whose rest starts in the next minute, and of another.
     commit_results(&store, vec![ok(4, at(0), 7), at_second_location(error(4, at(0)))]).await;
     assert_counts(&store).await;
+    // Splits the rest of the first one, and takes its last run.
+    commit_results(&store, vec![ok(4, at(4 * 60), 7), ok(4, at(9 * 60), 7)]).await;
+    assert_counts(&store).await;
     let day = Duration::from_hours(24);
     let short = Duration::from_secs(HOUR.unsigned_abs());
     let retention = Retention {

@@ -13,6 +13,7 @@ mod housekeeping;
 mod ingestor;
 mod killed;
 mod maintenance;
+mod missed_runs;
 mod monitors;
 mod outbox;
 mod postgres_faults;

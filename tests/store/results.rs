@@ -54,21 +54,6 @@ pub async fn a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped(s
     assert_eq!(all(store).await, [b, a, real]);
 }
 
-pub async fn a_real_result_replaces_only_the_first_of_a_series_of_missed_runs(store: &impl Store) {
-    commit_results(store, vec![missed(1, at(0), 10, 60)]).await;
-    commit_results(store, vec![ok(1, at(0), 5)]).await;
-    let left = all(store).await;
-    let summary: Vec<_> = left.iter().map(|r| (r.planned_at, r.outcome, r.run_count())).collect();
-    assert_eq!(summary, [(at(MINUTE), Outcome::Missed, 9), (at(0), Outcome::Ok, 1)]);
-    assert_eq!(left[0].missed.unwrap().last_planned_at, at(9 * MINUTE));
-    assert_eq!(left[0].reasons, missed(1, at(0), 1, 60).reasons);
-    assert_eq!(store.result(left[0].check_id).await.unwrap().as_ref(), Some(&left[0]));
-
-    commit_results(store, vec![ok(1, at(MINUTE), 6)]).await;
-    let slots: u32 = all(store).await.iter().map(CheckResult::run_count).sum();
-    assert_eq!(slots, 10);
-}
-
 pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
     let mut submitted = Vec::new();
     for minute in 0..50 {

@@ -1,14 +1,15 @@
 //! Runs the test suite of the store traits over each store.
 
 use vigie::store::{
-    AlertStore, ConfigStore, Housekeeping, Ingest, MonitorStore, Outbox, ResultStore, ThrottleStore,
-    TokenStore,
+    AlertStore, ConfigStore, Housekeeping, Ingest, MissedRunStore, MonitorStore, Outbox, ResultStore,
+    ThrottleStore, TokenStore,
 };
 
 /// All traits of a store.
 pub trait Store:
     Ingest
     + MonitorStore
+    + MissedRunStore
     + ResultStore
     + Housekeeping
     + ConfigStore
@@ -21,6 +22,8 @@ pub trait Store:
 impl<T> Store for T where
     T: Ingest
         + MonitorStore
+        + MissedRunStore
+        + MissedRunStore
         + ResultStore
         + Housekeeping
         + ConfigStore
@@ -66,10 +69,16 @@ over_both_stores! {
     results:
         a_result_is_returned_as_it_was_stored,
         a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped,
-        a_real_result_replaces_only_the_first_of_a_series_of_missed_runs,
         filters_narrow_and_pages_are_newest_first,
         states_are_replaced,
         retention_removes_each_kind_of_data_at_its_time;
+    missed_runs:
+        a_result_takes_the_place_of_a_run_in_a_series,
+        a_series_takes_only_the_runs_that_are_not_recorded,
+        series_and_results_of_one_commit_leave_each_run_once,
+        a_first_check_is_none_of_the_missed_runs,
+        recorded_runs_are_found,
+        the_end_of_the_last_sweep_of_a_location_is_kept;
     captures:
         files_are_returned_by_name_and_removed_with_the_details,
         too_large_files_and_those_of_repeated_results_are_dropped;

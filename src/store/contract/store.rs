@@ -13,6 +13,7 @@ use super::config_store::ConfigStore;
 use super::future::StoreFuture;
 use super::housekeeping::Housekeeping;
 use super::ingest::Ingest;
+use super::missed_runs::MissedRunStore;
 use super::monitors::MonitorStore;
 use super::performance_alerts::PerformanceAlertStore;
 use super::results::ResultStore;
@@ -23,6 +24,7 @@ use super::tokens::TokenStore;
 pub trait Store:
     Ingest
     + MonitorStore
+    + MissedRunStore
     + ResultStore
     + Housekeeping
     + ConfigStore

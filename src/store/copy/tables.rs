@@ -279,6 +279,13 @@ pub static TABLES: &[LogicalTable] = &[
         ],
     },
     LogicalTable {
+        name: "missed_run_sweeps",
+        sqlite_name: "missed_run_sweeps",
+        key_len: 1,
+        has_sequence: false,
+        columns: &[integer("location_id", "location_id"), integer("swept_until", "swept_until")],
+    },
+    LogicalTable {
         name: "audit_entries",
         sqlite_name: "audit",
         key_len: 1,

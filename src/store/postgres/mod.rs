@@ -16,6 +16,7 @@ mod ingest;
 mod known_days;
 mod maintenance;
 mod migrations;
+mod missed_runs;
 mod monitors;
 mod notifications;
 mod outbox;

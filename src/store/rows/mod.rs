@@ -8,6 +8,8 @@ pub(in crate::store) mod decode;
 pub(in crate::store) mod episode_row;
 pub(in crate::store) mod event_points;
 pub(in crate::store) mod location_state;
+pub(in crate::store) mod missed_runs;
+pub(in crate::store) mod missed_series_rows;
 pub(in crate::store) mod monitor_row;
 pub(in crate::store) mod notification_row;
 pub(in crate::store) mod prepared_alerts;

@@ -14,6 +14,7 @@ use crate::domain::{
 
 use super::captures::{self, CaptureChunk};
 use super::decode::{DecodeError, RowLocator};
+use super::missed_runs::MissedColumns;
 use super::shared_text::SharedText;
 
 /// The details that the narrow row lacks; absent parts can be derived from that row.
@@ -85,26 +86,6 @@ pub(in crate::store) struct ResultRow {
     /// [`DetailsBody`]; `None` when it is empty.
     pub(in crate::store) details_json: Option<String>,
     pub(in crate::store) capture_chunks: Vec<CaptureChunk>,
-}
-
-/// Columns of missed runs.
-#[derive(Clone, Copy)]
-pub(in crate::store) struct MissedColumns {
-    /// Index of the reason in [`MissedReason::ALL`].
-    pub(in crate::store) reason_code: usize,
-    pub(in crate::store) run_count: u32,
-    /// Planned time of the last of these runs, in microseconds.
-    pub(in crate::store) last_planned_at: i64,
-}
-
-impl MissedColumns {
-    /// Returns the planned time of the second run, and the series from it on, if there is one. Runs are evenly spaced.
-    pub(in crate::store) fn without_first(mut self, first_planned_at: i64) -> Option<(i64, Self)> {
-        let remaining_runs = self.run_count.checked_sub(1).filter(|&run_count| run_count > 0)?;
-        let interval_us = self.last_planned_at.saturating_sub(first_planned_at) / i64::from(remaining_runs);
-        self.run_count = remaining_runs;
-        (interval_us > 0).then_some((first_planned_at + interval_us, self))
-    }
 }
 
 impl ResultRow {

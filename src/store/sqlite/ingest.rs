@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use crate::domain::{Outcome, Timestamp};
+use crate::domain::Timestamp;
 use crate::store::contract::MonitorLocationState;
 
 use super::alerts::prepared_alerts;
@@ -12,11 +12,12 @@ use super::rollup::pending_rollups;
 use super::store::SqliteStore;
 use super::write_cache::WriteCache;
 use super::writer::WriteContext;
-use super::{captures, result_counts, usage};
+use super::{captures, missed_runs, result_counts, usage};
 use crate::store::contract::{Ingest, IngestBatch, StoreFuture};
 use crate::store::rows::count_changes::CountChanges;
+use crate::store::rows::missed_series_rows::MissedSeries;
 use crate::store::rows::prepared_batch::PreparedBatch;
-use crate::store::rows::result_row::{MissedColumns, ResultRow, saturating_i64};
+use crate::store::rows::result_row::{ResultRow, saturating_i64};
 use crate::store::rows::usage_changes::UsageChanges;
 
 const INSERT_RESULT: &str = "
@@ -35,8 +36,9 @@ const MISSED_CODE: i64 = 4;
 fn write_batch(batch: &PreparedBatch, context: &mut WriteContext<'_>) -> rusqlite::Result<()> {
     let rollup_marker = pending_rollups::StaleRollupMarker::from_stored_bounds(context.conn)?;
     let (mut count_changes, mut usage_changes) = (CountChanges::default(), UsageChanges::default());
+    let mut newest_missed_at = missed_runs::newest_missed_at(context.conn)?;
     for row in &batch.rows {
-        if upsert_result(context, row, &mut count_changes)? {
+        if upsert_result(context, row, &mut count_changes, &mut newest_missed_at)? {
             // Neither usage nor rollups count it.
             if row.is_first_check {
                 continue;
@@ -54,31 +56,52 @@ fn write_batch(batch: &PreparedBatch, context: &mut WriteContext<'_>) -> rusqlit
     prepared_alerts::write(&batch.alert_changes, context)
 }
 
-/// Inserts a result, or replaces a missed one; returns whether anything changed.
+/// Inserts a result whose key is free; returns whether anything changed. Missed runs are inserted without those that are
+/// recorded, and the result of a check takes the place of a run that is recorded as missed until `newest_missed_at`,
+/// which it keeps.
 fn upsert_result(
     context: &mut WriteContext<'_>,
     row: &ResultRow,
     count_changes: &mut CountChanges,
+    newest_missed_at: &mut i64,
 ) -> rusqlite::Result<bool> {
-    let outcome = i64::from(row.outcome.code());
     let customer = context.cache.cached_customer(context.conn, row.monitor_id)?;
-    if insert_result(context, row)? {
-        count_changes.add(row.planned_at, customer, row.location_id, outcome, 1);
-        return Ok(true);
+    if let Some(series) = MissedSeries::from_row(row) {
+        *newest_missed_at = series.missed.last_planned_at.max(*newest_missed_at);
+        let pair = (series.monitor_id, series.location_id);
+        let recorded = missed_runs::select_recorded_runs(context.conn, pair, &series.planned_at_range())?;
+        let mut changed = false;
+        for part in series.without(&recorded) {
+            changed |= insert_counted(context, &part, customer, count_changes)?;
+        }
+        return Ok(changed);
     }
-    if row.outcome == Outcome::Missed {
-        return Ok(false);
+    let replaced = match row.planned_at <= *newest_missed_at {
+        true => missed_runs::remove_series_at(context.conn, row)?,
+        false => None,
+    };
+    let is_new = insert_counted(context, row, customer, count_changes)?;
+    if let Some(series) = replaced {
+        count_changes.add(series.planned_at, customer, row.location_id, MISSED_CODE, -1);
+        for part in series.without(&[row.planned_at..=row.planned_at]) {
+            insert_counted(context, &part, customer, count_changes)?;
+        }
     }
-    let Some(missed_series) = delete_missed(context.conn, row)? else { return Ok(false) };
-    insert_result(context, row)?;
-    count_changes.add(row.planned_at, customer, row.location_id, MISSED_CODE, -1);
-    count_changes.add(row.planned_at, customer, row.location_id, outcome, 1);
-    if let Some(remaining) = missed_series.without_first(row.planned_at)
-        && insert_remaining_series(context.conn, row, &remaining)?
-    {
-        count_changes.add(remaining.0, customer, row.location_id, MISSED_CODE, 1);
+    Ok(is_new)
+}
+
+/// Inserts a result unless its key exists, and counts it; returns whether it did.
+fn insert_counted(
+    context: &mut WriteContext<'_>,
+    row: &ResultRow,
+    customer: i64,
+    count_changes: &mut CountChanges,
+) -> rusqlite::Result<bool> {
+    let is_new = insert_result(context, row)?;
+    if is_new {
+        count_changes.add(row.planned_at, customer, row.location_id, i64::from(row.outcome.code()), 1);
     }
-    Ok(true)
+    Ok(is_new)
 }
 
 /// Inserts a result with its details and captures, unless its key exists; returns whether it did.
@@ -136,93 +159,6 @@ fn insert_result(context: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::R
     if inserted == 1 && !row.capture_chunks.is_empty() {
         let key = (row.planned_at, row.monitor_id, row.location_id);
         captures::insert(conn, row.is_stored_as_failed(), key, &row.capture_chunks)?;
-    }
-    Ok(inserted == 1)
-}
-
-/// A series of missed runs whose first one a real result replaces.
-struct MissedSeries {
-    missed: MissedColumns,
-    revision: i64,
-    type_and_name_id: i64,
-    details_json: Option<String>,
-    /// Time from the first planned run until the runs were recorded as missed, in microseconds.
-    detected_after_us: i64,
-    status: u16,
-}
-
-/// Removes the missed runs with the key of `row`; `None` when the stored result is not a missed one.
-fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<MissedSeries>> {
-    let key = params![row.planned_at, row.monitor_id, row.location_id];
-    let series = conn
-        .prepare_cached(
-            "DELETE FROM results
-             WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3 AND outcome = 4
-             RETURNING missed_reason, missed_slots, last_planned_at, revision, label, started_after, status",
-        )?
-        .query_row(key, |row| {
-            Ok(MissedSeries {
-                missed: MissedColumns {
-                    reason_code: row.get::<_, Option<usize>>(0)?.unwrap_or_default(),
-                    run_count: row.get::<_, Option<u32>>(1)?.unwrap_or(1),
-                    last_planned_at: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
-                },
-                revision: row.get(3)?,
-                type_and_name_id: row.get(4)?,
-                detected_after_us: row.get(5)?,
-                status: row.get(6)?,
-                details_json: None,
-            })
-        })
-        .optional()?;
-    let Some(mut series) = series else { return Ok(None) };
-    series.details_json = conn
-        .prepare_cached(
-            "DELETE FROM details
-             WHERE failed = 1 AND planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3 RETURNING body",
-        )?
-        .query_row(key, |row| row.get(0))
-        .optional()?;
-    Ok(Some(series))
-}
-
-impl MissedSeries {
-    /// Returns the planned time of the second run, and the series from it on, if there is one.
-    fn without_first(mut self, first_planned_at: i64) -> Option<(i64, Self)> {
-        let (planned_at, missed) = self.missed.without_first(first_planned_at)?;
-        self.missed = missed;
-        self.detected_after_us -= planned_at - first_planned_at;
-        Some((planned_at, self))
-    }
-}
-
-/// Inserts the rest of a series, for monitor and location of `row`; returns whether its key was free.
-fn insert_remaining_series(
-    conn: &Connection,
-    row: &ResultRow,
-    (planned_at, remaining): &(i64, MissedSeries),
-) -> rusqlite::Result<bool> {
-    let inserted = conn
-        .prepare_cached(
-            "INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, started_after, total_us,
-                 revision, attempts, label, missed_reason, missed_slots, last_planned_at)
-             VALUES (?1, ?2, ?3, 4, ?10, ?4, 0, ?5, 0, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![
-            planned_at,
-            row.monitor_id,
-            row.location_id,
-            remaining.detected_after_us,
-            remaining.revision,
-            remaining.type_and_name_id,
-            remaining.missed.reason_code,
-            remaining.missed.run_count,
-            remaining.missed.last_planned_at,
-            remaining.status
-        ])?;
-    if let (1, Some(details)) = (inserted, &remaining.details_json) {
-        conn.prepare_cached("INSERT OR REPLACE INTO details VALUES (1, ?1, ?2, ?3, ?4)")?
-            .execute(params![planned_at, row.monitor_id, row.location_id, details])?;
     }
     Ok(inserted == 1)
 }

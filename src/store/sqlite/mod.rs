@@ -15,6 +15,7 @@ mod housekeeping;
 mod ingest;
 mod maintenance;
 mod migrations;
+mod missed_runs;
 mod monitors;
 mod open;
 mod paged_query;

@@ -31,7 +31,9 @@ const CREATE_PROGRESS: &str = "
 /// Makes the copy complete: removes what marks it as interrupted.
 const FINISH: &str = "
     UPDATE result_bounds SET longest_missed_us = coalesce((
-        SELECT max(last_planned_at - planned_at) FROM results WHERE last_planned_at IS NOT NULL), 0);
+        SELECT max(last_planned_at - planned_at) FROM results WHERE last_planned_at IS NOT NULL), 0),
+        newest_missed_at = coalesce((
+        SELECT max(last_planned_at) FROM results WHERE last_planned_at IS NOT NULL), 0);
     DROP TABLE copy_progress;
     DROP TABLE copy_source";
 
