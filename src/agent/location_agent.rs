@@ -233,6 +233,7 @@ impl LocationPort for LocationAgent {
             weight: 1,
             lateness: Duration::ZERO,
             spool: SpoolLoad::default(),
+            network: Arc::default(),
         })
     }
 }

@@ -39,6 +39,7 @@ fn agent_samples(bus: &CombinedBus) -> Vec<AgentSample> {
             running_checks: presence.load.running_checks as u64,
             waiting_checks: presence.load.waiting_checks as u64,
             spool_results: presence.spool.results,
+            waiting_results: presence.spool.waiting_results,
             spool_bytes: presence.spool.bytes,
             dropped_results: presence.spool.dropped_results,
             dropped_captures: presence.spool.dropped_captures,

@@ -25,6 +25,11 @@ impl LastKnownAccounts {
         true
     }
 
+    /// Returns the data of an account; `None` before it was read.
+    pub(super) fn get(&self, customer: CustomerId) -> Option<Arc<AccountSnapshot>> {
+        self.accounts.read().get(&customer).cloned()
+    }
+
     /// Returns the data of all accounts.
     pub(super) fn all(&self) -> Vec<Arc<AccountSnapshot>> {
         self.accounts.read().values().cloned().collect()

@@ -54,11 +54,28 @@ pub struct PlannerDependencies {
     pub clock: Arc<dyn Clock>,
 }
 
+/// An active monitor and its runs.
+pub(super) struct PlannedMonitor {
+    pub(super) monitor: Monitor,
+    pub(super) run_plan: RunPlan,
+    /// Since when it has these runs, as far as the process knows.
+    pub(super) planned_since: Timestamp,
+}
+
+/// Some of the active monitors.
+pub(super) struct PlannedMonitorPage {
+    pub(super) monitors: Vec<PlannedMonitor>,
+    /// Where the next page begins; `None` on the last one.
+    pub(super) next_id: Option<MonitorId>,
+}
+
 /// Plans each monitor at those locations of its pool that have an agent.
 pub struct LocalPlanner {
     dependencies: PlannerDependencies,
     /// The settings that each account's monitors were last planned with.
     planned_settings: Mutex<HashMap<CustomerId, PlanningSettings>>,
+    /// When the monitors of an account were planned again last because its settings changed.
+    replanned_at: Mutex<HashMap<CustomerId, Timestamp>>,
     /// The certificates of all accounts.
     certificates: RwLock<Arc<[AssignedCertificate]>>,
     first_checks: Arc<FirstChecks>,
@@ -71,6 +88,7 @@ impl LocalPlanner {
         Self {
             dependencies,
             planned_settings: Mutex::default(),
+            replanned_at: Mutex::default(),
             certificates: RwLock::new(Arc::default()),
             first_checks: Arc::default(),
         }
@@ -204,8 +222,33 @@ impl LocalPlanner {
             let monitors = monitor_cache.list_from(MonitorId(i64::MIN), monitor_count, is_affected);
             self.plan_monitors(&monitors, &[], &SlotsRecordedUntil::new()).await?;
             self.planned_settings.lock().insert(customer, new_settings);
+            self.replanned_at.lock().insert(customer, now);
         }
         Ok(())
+    }
+
+    /// Returns the next `max` active monitors from `id` on, each with its runs; those of accounts that were not read yet
+    /// are left out.
+    pub(super) fn planned_monitors(&self, id: MonitorId, max: usize) -> PlannedMonitorPage {
+        let PlannerDependencies { bus, monitor_cache, last_known_accounts, clock, .. } = &self.dependencies;
+        let (now, locations) = (clock.now(), bus.locations());
+        let replanned_at = self.replanned_at.lock().clone();
+        let monitors = monitor_cache.list_from(id, max, |monitor| monitor.is_active(now));
+        let last = monitors.last().filter(|_| monitors.len() == max).map(|monitor| monitor.id);
+        let plan = |monitor: Monitor| {
+            let account_snapshot = last_known_accounts.get(monitor.customer)?;
+            let run_plan = run_plan(&monitor, Some(&account_snapshot), now, &locations)?;
+            let changes = [
+                Some(monitor.modified_at),
+                monitor.metadata.paused_until,
+                replanned_at.get(&monitor.customer).copied(),
+            ];
+            Some(PlannedMonitor { planned_since: changes.into_iter().flatten().max()?, monitor, run_plan })
+        };
+        PlannedMonitorPage {
+            monitors: monitors.into_iter().filter_map(plan).collect(),
+            next_id: last.and_then(|last| last.0.checked_add(1)).map(MonitorId),
+        }
     }
 
     /// Reads an account, and sends it to the locations when it changed; `None` when the store fails: its settings then

@@ -13,6 +13,7 @@ use super::reloadable_parts::ReloadableParts;
 use super::services::Services;
 use super::slots_recorded_until::recorded_until;
 use super::stored_config_review::{REVIEWED_KINDS, stored_problems};
+use super::stored_locations::stored_location_errors;
 use super::validation_context::instance_data;
 use crate::clock::Clock;
 use crate::domain::{ConfigRecordFilter, LocationId, MonitorId};
@@ -81,6 +82,7 @@ impl RunningConfig {
         );
         let ((file_monitors, secret_files), stored_monitors) = (file_monitors, stored_monitors?);
         let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
+        check_stored_locations(&file_monitors, &reload_handles.services).await?;
         let monitors_in_store: Vec<Monitor> =
             stored_monitors.iter().map(|stored| stored.monitor.clone()).collect();
         let mut states = states?;
@@ -193,6 +195,7 @@ impl RunningConfig {
         self.secret_files = secret_files;
         let file_monitors = file_monitors.map_err(|errors| configuration_error(&errors))?;
         let services = Arc::clone(&self.handles.services);
+        check_stored_locations(&file_monitors, &services).await?;
         let monitor_service = &services.api_state.monitor_service;
         // No monitor may change between reading the stored ones and applying the result.
         let _lock = monitor_service.lock_exclusive().await;
@@ -296,6 +299,13 @@ async fn read_monitor_files(
     let task = tokio::task::spawn_blocking(move || read_monitors_and_secret_paths(&settings));
     // Fails only when the runtime shuts down, or on a panic, which is logged.
     task.await.unwrap_or_else(|_| (Err(Vec::new()), Vec::new()))
+}
+
+async fn check_stored_locations(monitors: &[FileMonitor], services: &Services) -> anyhow::Result<()> {
+    let errors = stored_location_errors(monitors, &services.account_cache)
+        .await
+        .context("the locations of the accounts cannot be read")?;
+    if errors.is_empty() { Ok(()) } else { Err(configuration_error(&errors)) }
 }
 
 /// Combines all errors, one a line, each with its position.

@@ -9,16 +9,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::bus_events::{BusEventRecorder, LocationOwners};
 use super::combined_bus::CombinedBus;
+use super::local_planner::LocalPlanner;
 use super::location_sealer::LocationSealer;
+use super::missed_run_sweep::{self, MissedRunSweep};
 use super::supervisor::{StatelessTask, Supervisor};
-use crate::bus::contract::{ConnectedLocation, ResultReceiver, SnapshotSource};
+use crate::bus::contract::{ConnectedLocation, ResultReceiver};
 use crate::bus::nats::subjects::AgentSubject;
 use crate::bus::nats::{NatsBus, NatsBusDependencies, NatsConnection, RemoteLocation, RenewalRequest};
 use crate::clock::Clock;
 use crate::domain::LocationId;
 use crate::service::ServiceError;
 use crate::service::agents::AgentService;
-use crate::store::ConfigStore;
+use crate::store::Store;
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskHeartbeat, TaskName};
 
@@ -32,8 +34,8 @@ pub(super) struct RemoteBusInputs {
     pub(super) agent_service: Arc<AgentService>,
     pub(super) bus: Arc<CombinedBus>,
     pub(super) receiver: Arc<dyn ResultReceiver>,
-    pub(super) snapshot_source: std::sync::Weak<dyn SnapshotSource>,
-    pub(super) config_store: Arc<dyn ConfigStore>,
+    pub(super) planner: Arc<LocalPlanner>,
+    pub(super) store: Arc<dyn Store>,
     pub(super) database_timeline: String,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
@@ -50,7 +52,7 @@ pub(super) async fn start(
     inputs: RemoteBusInputs,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let RemoteBusInputs { agent_service, bus, receiver, snapshot_source, .. } = &inputs;
+    let RemoteBusInputs { agent_service, bus, receiver, planner, .. } = &inputs;
     let Ok(trust) = agent_service.trust() else {
         anyhow::ensure!(
             urls.is_empty(),
@@ -67,7 +69,7 @@ pub(super) async fn start(
     let (recorder, store_events) = BusEventRecorder::new(
         Arc::clone(&inputs.metrics),
         Arc::clone(&inputs.clock),
-        Arc::clone(&inputs.config_store),
+        inputs.store.clone(),
         Arc::clone(&owners),
     );
     let dependencies = NatsBusDependencies {
@@ -90,7 +92,7 @@ pub(super) async fn start(
     let locations = Arc::new(locations);
     // Before anything is published, so that no location is taken for one without agents.
     locations.refresh().await;
-    nats_bus.set_snapshot_source(snapshot_source.clone());
+    nats_bus.set_snapshot_source(planner.as_snapshot_source());
     let observed = Arc::downgrade(&nats_bus);
     agent_service.observe_revocations(Arc::new(move |location, agent| {
         if let Some(bus) = observed.upgrade() {
@@ -98,8 +100,9 @@ pub(super) async fn start(
         }
     }));
     drop(supervisor.spawn(task));
+    let (work_stop, sweep_stop) = (stop.clone(), stop);
     let work = move |heartbeat: TaskHeartbeat| {
-        let (locations, connection, stop) = (Arc::clone(&locations), connection.clone(), stop.clone());
+        let (locations, connection, stop) = (Arc::clone(&locations), connection.clone(), work_stop.clone());
         async move {
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -111,6 +114,19 @@ pub(super) async fn start(
     };
     drop(supervisor.spawn(StatelessTask::new(supervisor.heartbeat(TaskName::Bus), work)));
     drop(tokio::spawn(store_events));
+    let sweep = MissedRunSweep {
+        plans: planner.clone(),
+        agents: nats_bus,
+        receiver: Arc::clone(receiver),
+        store: inputs.store.clone(),
+        metrics: Arc::clone(&inputs.metrics),
+        clock: Arc::clone(&inputs.clock),
+    };
+    drop(supervisor.spawn(missed_run_sweep::supervised(
+        sweep,
+        supervisor.heartbeat(TaskName::MissedRuns),
+        sweep_stop,
+    )));
     tracing::info!(urls = urls.join(", "), "agents on other hosts are served over NATS");
     Ok(())
 }
@@ -148,8 +164,8 @@ impl Locations {
         for record in &records {
             let location_id = record.location.id;
             let keyring = self.agent_service.location_keyring(location_id).await?;
-            // A location on other hosts verifies only what runs there.
-            let connected = ConnectedLocation { location: record.location.clone(), can_verify: false };
+            let connected =
+                ConnectedLocation { location: record.location.clone(), can_verify: record.can_verify };
             current.push((connected.clone(), keyring.newest_key_id()));
             let sealer = Arc::new(LocationSealer::new(location_id, keyring));
             remotes.push(RemoteLocation { connected, sealer });

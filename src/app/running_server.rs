@@ -42,7 +42,7 @@ use crate::settings::{ServerSettings, Settings, property_label};
 use crate::store::{self, DATABASE_FILE, ProcessLock, Store, StoreError, StoreLocation, StoreOptions};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
-use crate::web::{self, KnownHosts, PageAuth, PageState, RequestLimits};
+use crate::web::{self, KnownHosts, LocationsState, PageAuth, PageState, RequestLimits};
 
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -254,8 +254,13 @@ impl RunningServer {
                 metrics_allow.iter().any(|network| network.contains(address))
             }),
         };
-        let pages = web::router(page_state, auth);
+        let locations_state = LocationsState {
+            config_record_service: Arc::clone(&api_state.record_service),
+            clock: Arc::clone(&self.clock),
+        };
+        let pages = web::router(page_state, auth.clone());
         let pages_and_apis = pages
+            .merge(web::locations_router(locations_state, auth))
             // A nested router does not match a path that is only a slash.
             .route(
                 "/api/v3/",
@@ -328,8 +333,8 @@ impl RunningServer {
             agent_service: Arc::clone(&self.services.api_state.agent_service),
             bus: Arc::clone(&self.bus),
             receiver: self.ingestor.clone(),
-            snapshot_source: self.services.planner.as_snapshot_source(),
-            config_store: self.store.clone(),
+            planner: Arc::clone(&self.services.planner),
+            store: self.store.clone(),
             // Agents deliver the last ten minutes again after each start with an engine that cannot tell.
             database_timeline: self.store.timeline().await?.unwrap_or_else(|| self.clock.now().to_string()),
             metrics: Arc::clone(&self.metrics),

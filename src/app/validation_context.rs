@@ -57,6 +57,7 @@ impl KnownReferences {
     pub fn validation_context(&self) -> ValidationContext<'_> {
         ValidationContext {
             location_ids: Some(&self.location_ids),
+            stored_locations_are_unknown: true,
             // Files name their locations; the default locations of the first account are unknown here.
             default_location_ids: self.location_ids.get(..1).unwrap_or_default(),
             client_certificate_ids: Some(&self.client_certificate_ids),

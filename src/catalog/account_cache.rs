@@ -132,6 +132,7 @@ impl AccountSnapshot {
     #[must_use]
     pub fn validation_context(&self, role: Role) -> ValidationContext<'_> {
         ValidationContext {
+            stored_locations_are_unknown: false,
             location_ids: Some(&self.location_ids),
             default_location_ids: &self.default_location_ids,
             client_certificate_ids: Some(&self.client_certificate_ids),

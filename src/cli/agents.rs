@@ -50,7 +50,7 @@ struct AgentRow {
     lateness_ms: Option<u64>,
     planned_monitors: Option<u64>,
     waiting_checks: Option<u64>,
-    spooled_results: Option<u64>,
+    waiting_results: Option<u64>,
     browser_capacity: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ fn render_agents(rows: &[AgentRow], location_names: &BTreeMap<i64, String>, styl
             number_cell(agent.lateness_ms.map(|lateness| format!("{lateness} ms"))),
             number_cell(agent.planned_monitors),
             number_cell(agent.waiting_checks),
-            number_cell(agent.spooled_results),
+            number_cell(agent.waiting_results),
             number_cell(agent.browser_capacity),
         ]
     };
@@ -114,7 +114,7 @@ fn render_agents(rows: &[AgentRow], location_names: &BTreeMap<i64, String>, styl
         "lateness",
         "monitors",
         "queue",
-        "spool",
+        "backlog",
         "browsers",
     ];
     table::render_table(&columns, rows.iter().map(to_row).collect(), style)
@@ -152,15 +152,15 @@ mod tests {
             {
                 "id": 7, "location_id": 5, "name": "rack 7", "state": "online", "version": "1.2.3",
                 "last_seen_at": "2026-11-25T12:00:01Z", "clock_offset_ms": -12, "lateness_ms": 3,
-                "planned_monitors": 800, "waiting_checks": 2, "spooled_results": 40, "browser_capacity": 1,
+                "planned_monitors": 800, "waiting_checks": 2, "waiting_results": 40, "browser_capacity": 1,
             },
             {"id": 8, "location_id": 6, "name": "\u{1b}[2J", "state": "offline", "version": "1.2.2"},
         ]);
         let rows: Vec<AgentRow> = serde_json::from_value(rows).unwrap();
         let names = BTreeMap::from([(5, "north".to_owned())]);
         let expected = "\
-ID  NAME       LOCATION  STATE    LAST SEEN (UTC)      VERSION  OFFSET  LATENESS  MONITORS  QUEUE  SPOOL  BROWSERS
-7   rack 7     north     online   2026-11-25 12:00:01  1.2.3    -12 ms      3 ms       800      2     40         1
+ID  NAME       LOCATION  STATE    LAST SEEN (UTC)      VERSION  OFFSET  LATENESS  MONITORS  QUEUE  BACKLOG  BROWSERS
+7   rack 7     north     online   2026-11-25 12:00:01  1.2.3    -12 ms      3 ms       800      2       40         1
 8   \\u{1b}[2J  6         offline                       1.2.2
 ";
         assert_eq!(render_agents(&rows, &names, Style::PLAIN), expected);

@@ -38,6 +38,17 @@ number_id!(
     CustomerId
 );
 
+impl LocationId {
+    /// Whether it was made through the API, and not in the settings, whose ids end before.
+    #[must_use]
+    pub const fn is_stored(self) -> bool {
+        self.0 > MAX_SETTINGS_ID
+    }
+}
+
+/// Largest id of an object of the settings.
+const MAX_SETTINGS_ID: i64 = 100_000;
+
 impl CustomerId {
     /// The account of whoever runs this host, which exists from the first start.
     pub const OPERATOR: Self = Self(1);

@@ -9,6 +9,7 @@ mod location_slot_grid;
 mod run_plan;
 mod slot_grid;
 mod timer_queue;
+mod unrecorded_slots;
 
 pub use blackout_calendar::{BlackoutCalendar, BlackoutTarget, BlackoutWindow, TimeWindow};
 pub use catch_up::{CatchUp, LATENESS_TOLERANCE, MissedSlots, NextRun};

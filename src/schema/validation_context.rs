@@ -10,6 +10,8 @@ use crate::domain::{MonitorId, MonitorType};
 pub struct ValidationContext<'a> {
     /// Ids of the locations that the account may use; `None` when they are not known.
     pub location_ids: Option<&'a [i64]>,
+    /// Whether locations that were made through the API are not among [`Self::location_ids`]; their ids are accepted then.
+    pub stored_locations_are_unknown: bool,
     /// The account's default locations, for monitors without their own; the first is the default home.
     pub default_location_ids: &'a [i64],
     /// Ids of client certificates; `None` when they are not known.

@@ -41,7 +41,7 @@ pub use overall_health::{HealthLookup, OverallHealth};
 pub use provision::{DesiredMonitor, ProvisionPlan, plan_provision, provision, provision_with_stored};
 pub use records::{
     CertificateWatcher, ConfigRecordService, ConfigRecordServiceDependencies, DecryptedCertificate,
-    event_label, pkcs12_to_pem,
+    LocationsOverview, event_label, pkcs12_to_pem,
 };
 pub use rollups::{ROLLUP_FIELDS, RollupRequest, RollupRow, rollup_rows};
 pub use secret_sealing::{

@@ -38,6 +38,8 @@ pub struct AgentSample {
     pub waiting_checks: u64,
     /// Number of results in its spool.
     pub spool_results: u64,
+    /// Number of results in its spool that it still has to send.
+    pub waiting_results: u64,
     /// Size of its spool in bytes.
     pub spool_bytes: u64,
     /// Number of results that its spool dropped since it started.
@@ -84,7 +86,7 @@ struct DroppedLabels {
 /// A gauge of each agent: its name, its help, and its value, `None` for one that is not known.
 type AgentGauge = (&'static str, &'static str, fn(&AgentSample) -> Option<f64>);
 
-const GAUGES: [AgentGauge; 9] = [
+const GAUGES: [AgentGauge; 10] = [
     ("vigie_agent_online", "1 while heartbeats of the agent come, otherwise 0", |agent| {
         Some(f64::from(u8::from(agent.is_online)))
     }),
@@ -114,6 +116,9 @@ const GAUGES: [AgentGauge; 9] = [
     }),
     ("vigie_agent_spool_results", "Results in the spool of the agent", |agent| {
         Some(agent.spool_results as f64)
+    }),
+    ("vigie_agent_results_waiting", "Results in the spool that the agent still has to send", |agent| {
+        Some(agent.waiting_results as f64)
     }),
     ("vigie_agent_spool_bytes", "Size of the spool of the agent in bytes", |agent| {
         Some(agent.spool_bytes as f64)

@@ -13,7 +13,7 @@ pub enum TaskName {
     Delivery,
     /// Starts the checks of a location.
     Runner,
-    /// Delivers the missed runs of a location.
+    /// Records missed runs: those of a location of this process, or those that no agent on another host reported.
     MissedRuns,
     /// Runs one check.
     Check,

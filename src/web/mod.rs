@@ -10,6 +10,8 @@ mod details;
 mod health;
 mod html;
 mod known_hosts;
+mod locations_page;
+mod locations_state;
 mod manual;
 mod minimum_rate_body;
 mod monitor_page;
@@ -30,7 +32,8 @@ mod viewer;
 mod waterfall;
 
 pub use known_hosts::KnownHosts;
+pub use locations_state::LocationsState;
 pub use page_auth::{AddressRule, PageAuth};
 pub use page_state::PageState;
 pub use request_limits::{RequestLimits, with_common_middleware};
-pub use router::router;
+pub use router::{locations_router, router};

@@ -3,6 +3,7 @@
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 
+use super::locations_state::LocationsState;
 use super::page_auth::PageAuth;
 use super::page_state::PageState;
 use super::responses::{not_found, static_asset};
@@ -34,5 +35,13 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
         .route("/healthz", get(super::health::get_liveness))
         .route("/readyz", get(super::health::get_readiness))
         .fallback(async || not_found("This page does not exist"))
+        .with_state(state)
+}
+
+/// Builds the route of the page of locations; `auth` protects it.
+pub fn locations_router(state: LocationsState, auth: PageAuth) -> Router {
+    Router::new()
+        .route("/locations", get(super::locations_page::get_page))
+        .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
         .with_state(state)
 }

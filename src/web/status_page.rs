@@ -80,7 +80,7 @@ async fn render_status_page(
     let location_names = location_names.join(", ");
     let escaped_locations = escape(&location_names);
     let mut body = format!(
-        "<h1>Monitors <small>checked from {escaped_locations}, {} UTC</small></h1>",
+        "<h1>Monitors <small>checked from {escaped_locations}, {} UTC · <a href=\"/locations\">locations and agents</a></small></h1>",
         format_time(now)
     );
     body.push_str(&render_status_tiles(&board, &page_query));

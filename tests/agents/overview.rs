@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::bus::contract::{AgentLoad, AssignmentRevision, Presence, SpoolLoad};
+use vigie::bus::contract::{AgentLoad, AgentNetwork, AssignmentRevision, Presence, SpoolLoad};
 use vigie::bus::messages::{BusMessage, PresenceMessage};
 use vigie::bus::nats::subjects::AgentSubject;
 use vigie::clock::{Clock, SystemClock};
@@ -107,7 +107,18 @@ fn heartbeat(agent: &Agent) -> Presence {
         is_draining: false,
         weight: 2,
         lateness: std::time::Duration::from_micros(3900),
-        spool: SpoolLoad { results: 40, bytes: 4096, dropped_results: 7, dropped_captures: 1 },
+        spool: SpoolLoad {
+            results: 40,
+            bytes: 4096,
+            dropped_results: 7,
+            dropped_captures: 1,
+            waiting_results: 3,
+        },
+        network: std::sync::Arc::new(AgentNetwork {
+            egress_deny: vec!["10.1.0.0/16".to_owned()],
+            proxy_ids: vec![3],
+            ..AgentNetwork::default()
+        }),
     }
 }
 
@@ -172,12 +183,16 @@ async fn agents_and_their_locations_are_listed_with_what_heartbeats_show() {
         ("running_checks", json!(4)),
         ("waiting_checks", json!(2)),
         ("spooled_results", json!(40)),
+        ("waiting_results", json!(3)),
         ("spool_bytes", json!(4096)),
         ("dropped_results", json!(7)),
         ("dropped_captures", json!(1)),
         ("browser_capacity", json!(1)),
         ("weight", json!(2)),
         ("is_isolated", json!(false)),
+        ("egress_deny", json!(["10.1.0.0/16"])),
+        ("proxy_ids", json!([3])),
+        ("name_servers", json!([])),
     ];
     for (name, value) in fields {
         assert_eq!(shown[name].take(), value, "{name}");
@@ -197,7 +212,7 @@ async fn agents_and_their_locations_are_listed_with_what_heartbeats_show() {
     assert!(line.ends_with("1 of 3") && line.contains("alive"), "{table}");
     let (table, _) = server.vigie(&["agents", "--location", &location.to_string()]).await;
     let line = table.lines().find(|line| line.starts_with(&online.id().to_string())).unwrap();
-    for text in ["rack 7", "north", "online", "1.3.0", "-12 ms", "3 ms", "800", "40"] {
+    for text in ["rack 7", "north", "online", "1.3.0", "-12 ms", "3 ms", "800", "3"] {
         assert!(line.contains(text), "{text}: {table}");
     }
     let (table, note) = server.vigie(&["agents", "--location", &away.to_string()]).await;
@@ -209,6 +224,7 @@ async fn agents_and_their_locations_are_listed_with_what_heartbeats_show() {
         format!(r#"vigie_agent_online{{location_id="{location}",agent_id="{id}"}} 1.0"#),
         format!(r#"vigie_agent_clock_offset_seconds{{location_id="{location}",agent_id="{id}"}} -0.012345"#),
         format!(r#"vigie_agent_spool_results{{location_id="{location}",agent_id="{draining_id}"}} 40.0"#),
+        format!(r#"vigie_agent_results_waiting{{location_id="{location}",agent_id="{draining_id}"}} 3.0"#),
     ] {
         assert!(metrics.lines().any(|found| found == line), "{line} is missing in {metrics}");
     }

@@ -3,6 +3,7 @@
 //! `VIGIE_PIN_BUS_MESSAGES=1 cargo test --test service -- bus::pinned`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use vigie::bus::contract::{
@@ -101,7 +102,15 @@ fn watch_reply() -> WatchReplyMessage {
 /// What the pinned heartbeat says: it is of the time before agents had ids.
 fn pinned_presence() -> Presence {
     let (lateness, spool) = (Duration::ZERO, SpoolLoad::default());
-    Presence { agent_id: None, is_draining: false, weight: 1, lateness, spool, ..presence() }
+    Presence {
+        agent_id: None,
+        is_draining: false,
+        weight: 1,
+        lateness,
+        spool,
+        network: Arc::default(),
+        ..presence()
+    }
 }
 
 fn first_check() -> FirstCheckOrder {

@@ -7,8 +7,8 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use vigie::bus::contract::{
-    AgentLoad, AssignedAccount, AssignedCertificate, AssignedMonitor, AssignmentRevision, AssignmentUpdate,
-    Presence, SpoolLoad,
+    AgentLoad, AgentNetwork, AssignedAccount, AssignedCertificate, AssignedMonitor, AssignmentRevision,
+    AssignmentUpdate, Presence, SpoolLoad,
 };
 use vigie::bus::messages::{SealContext, Sealer};
 use vigie::domain::{
@@ -201,6 +201,19 @@ pub fn updates() -> Vec<AssignmentUpdate> {
     ]
 }
 
+pub fn network() -> AgentNetwork {
+    AgentNetwork {
+        source_addresses: vec!["192.0.2.7".parse().unwrap()],
+        interface: "eth1".to_owned(),
+        name_servers: vec!["192.0.2.53:53".to_owned()],
+        proxy: "proxy.example.net:3128".to_owned(),
+        proxy_ids: vec![3],
+        egress_allow: vec!["10.0.0.0/8".to_owned()],
+        egress_deny: vec!["10.1.0.0/16".to_owned()],
+        connectivity_targets: vec!["example.net:443".to_owned()],
+    }
+}
+
 pub fn presence() -> Presence {
     Presence {
         location_id: LocationId(-2),
@@ -215,6 +228,13 @@ pub fn presence() -> Presence {
         is_draining: true,
         weight: 3,
         lateness: Duration::from_micros(1_234),
-        spool: SpoolLoad { results: 5, bytes: 6, dropped_results: 7, dropped_captures: 8 },
+        spool: SpoolLoad {
+            results: 5,
+            bytes: 6,
+            dropped_results: 7,
+            dropped_captures: 8,
+            waiting_results: 9,
+        },
+        network: Arc::new(network()),
     }
 }

@@ -46,6 +46,21 @@ fn wait_for_results(server: &Daemon, count: usize) -> Vec<Value> {
     }
 }
 
+/// Waits until the server has had a heartbeat of its only agent other than the one at `last`; returns when it came. A
+/// first check is skipped while the location is offline.
+fn wait_for_heartbeat(server: &Daemon, last: &Value) -> Value {
+    let until = Instant::now() + Duration::from_secs(40);
+    loop {
+        let (_, found) = server.call("GET", "/agents", &json!({}));
+        let agent = &found["results"][0];
+        if agent["state"] == "online" && agent["last_seen_at"] != *last {
+            return agent["last_seen_at"].clone();
+        }
+        assert!(Instant::now() < until, "no heartbeat: {found}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     let (server_folder, nats_folder, agent_folder) =
@@ -55,7 +70,8 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     let output = vigie(&[&init[..], &[data.to_str().unwrap()]].concat());
     assert!(output.status.success(), "{}", err(&output));
     let mut nats = NatsServer::start_from(&nats_folder.path().join("nats.conf"), port);
-    let server = Daemon::from_child(command(server_folder.path()).spawn().unwrap(), server_folder);
+    let monitors_file = server_folder.path().join("monitors/all.yaml");
+    let mut server = Daemon::from_child(command(server_folder.path()).spawn().unwrap(), server_folder);
 
     let (_, location) = server.call("POST", "/locations", &json!({"name": "Paris"}));
     assert!(location["id"].is_string(), "{location}");
@@ -69,6 +85,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     assert!(output.status.success(), "{}", err(&output));
     let mut agent = start_agent(&agent_data);
     agent.wait_for_log("the agent runs");
+    wait_for_heartbeat(&server, &Value::Null);
 
     // The first checks are orders over the bus; their results come through the streams.
     let target = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -94,15 +111,38 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     agent.signal(Signal::SIGKILL);
     agent.wait_for_exit();
     nats.kill();
+    let last_heartbeat = wait_for_heartbeat(&server, &Value::Null);
     let mut agent = start_agent(&agent_data);
     agent.wait_for_log("started from the stored assignments");
     agent.wait_for_log("the agent runs");
     nats.restart();
     agent.wait_for_log("connected to NATS");
+    wait_for_heartbeat(&server, &last_heartbeat);
     // A new monitor reaches it again.
     let (status, _) = server.call("POST", "/monitors/tcp", &monitor("later", open_port));
     assert_eq!(status, 200);
     wait_for_results(&server, 3);
+
+    // Files of the server name its location too, if it exists.
+    let from_file = |location: i64| {
+        format!(
+            "- {{key: k, type: tcp, name: filed, billing_plancode: x, hostname: 127.0.0.1, port: {open_port}, \
+             interval: 60, locations: [{{id: {location}}}]}}\n"
+        )
+    };
+    fs::write(&monitors_file, from_file(location_id + 900)).unwrap();
+    server.signal(Signal::SIGHUP);
+    let refused = server.wait_for_log("reload failed");
+    let reason = format!("account 1 has no location `{}`", location_id + 900);
+    assert!(refused["error"].as_str().unwrap().contains(&reason), "{refused}");
+    fs::write(&monitors_file, from_file(location_id)).unwrap();
+    server.signal(Signal::SIGHUP);
+    let is_filed = |result: &Value| result["monitor_name"] == "filed" && result["outcome"] == "ok";
+    let until = Instant::now() + Duration::from_secs(30);
+    while !wait_for_results(&server, 4).iter().any(is_filed) {
+        assert!(Instant::now() < until, "no result of the monitor of the file");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 
     agent.signal(Signal::SIGTERM);
     agent.wait_for_log("shut down");

@@ -53,6 +53,7 @@ fn agent_sample(agent_id: i64) -> AgentSample {
         spool_bytes: 4096,
         dropped_results: 7,
         dropped_captures: 1,
+        waiting_results: 3,
     }
 }
 

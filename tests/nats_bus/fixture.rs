@@ -224,6 +224,7 @@ impl LocationPort for AppliedAssignments {
             weight: 1,
             lateness: Duration::ZERO,
             spool: SpoolLoad::default(),
+            network: Arc::default(),
         })
     }
 }

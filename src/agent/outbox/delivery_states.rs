@@ -85,9 +85,9 @@ impl DeliveryStates {
         self.states.get(&check_id).is_some_and(|state| state.result == Progress::Waiting)
     }
 
-    /// Returns whether a result has to be sent, and how many are sent and not committed.
-    pub(super) fn waiting_and_unconfirmed(&self) -> (bool, usize) {
-        (self.waiting > 0, self.unconfirmed)
+    /// Returns how many results have to be sent, and how many are sent and not committed.
+    pub(super) fn waiting_and_unconfirmed(&self) -> (usize, usize) {
+        (self.waiting, self.unconfirmed)
     }
 
     /// Returns at most `limit` checks whose captures have to be sent.
@@ -222,22 +222,22 @@ mod tests {
         for check_id in ids {
             states.insert(check_id, Progress::Waiting, true);
         }
-        assert_eq!(states.waiting_and_unconfirmed(), (true, 0));
+        assert_eq!(states.waiting_and_unconfirmed(), (3, 0));
         states.mark_sent(&ids, now);
         states.mark_sent(&ids, now);
-        assert_eq!(states.waiting_and_unconfirmed(), (false, 3));
+        assert_eq!(states.waiting_and_unconfirmed(), (0, 3));
         states.mark_committed(&ids[..2], &[], now);
         states.mark_committed(&ids[..2], &[], now);
-        assert_eq!((states.waiting_and_unconfirmed(), states.due_captures(9).len()), ((false, 1), 2));
+        assert_eq!((states.waiting_and_unconfirmed(), states.due_captures(9).len()), ((0, 1), 2));
         states.mark_captures_gone(ids[0]);
         assert_eq!(states.due_captures(9), [ids[1]]);
         // The same check again, as after a restart.
         states.insert(ids[1], Progress::Waiting, false);
-        assert_eq!((states.waiting_and_unconfirmed(), states.due_captures(9).len()), ((true, 1), 0));
+        assert_eq!((states.waiting_and_unconfirmed(), states.due_captures(9).len()), ((1, 1), 0));
         states.retain(|check_id| check_id == ids[2]);
-        assert_eq!(states.waiting_and_unconfirmed(), (false, 1));
+        assert_eq!(states.waiting_and_unconfirmed(), (0, 1));
         states.on_controller_status("a", false, now);
         assert!(states.on_controller_status("b", false, now));
-        assert_eq!(states.waiting_and_unconfirmed(), (true, 0));
+        assert_eq!(states.waiting_and_unconfirmed(), (1, 0));
     }
 }

@@ -69,7 +69,8 @@ impl ResultOutbox {
     /// Returns what waits on disk.
     #[must_use]
     pub fn spool_load(&self) -> SpoolLoad {
-        self.parts.spooled.load()
+        let (waiting, _) = self.parts.states.lock().waiting_and_unconfirmed();
+        SpoolLoad { waiting_results: waiting as u64, ..self.parts.spooled.load() }
     }
 
     /// Takes no more results, and waits until those that it took are on disk and were sent once.

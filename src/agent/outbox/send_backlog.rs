@@ -42,8 +42,8 @@ pub(super) async fn send_results(parts: &Arc<OutboxParts>) {
 /// Sends the newest results that wait; returns whether more may wait. `seen_monitors` are those whose newest result was
 /// sent.
 async fn send_next_chunk(parts: &Arc<OutboxParts>, seen_monitors: &mut HashSet<MonitorId>) -> bool {
-    let (has_waiting, unconfirmed) = parts.states.lock().waiting_and_unconfirmed();
-    if !has_waiting || unconfirmed >= MAX_UNCONFIRMED || !parts.transport.is_connected() {
+    let (waiting, unconfirmed) = parts.states.lock().waiting_and_unconfirmed();
+    if waiting == 0 || unconfirmed >= MAX_UNCONFIRMED || !parts.transport.is_connected() {
         return false;
     }
     let reading = Arc::clone(parts);
@@ -74,7 +74,7 @@ async fn send_next_chunk(parts: &Arc<OutboxParts>, seen_monitors: &mut HashSet<M
     };
     let (newest, older): (Vec<_>, Vec<_>) = records.into_iter().partition(is_newest);
     let has_sent = send(parts, newest, Urgency::Live).await && send(parts, older, Urgency::Backlog).await;
-    has_sent && has_waiting
+    has_sent && waiting > 0
 }
 
 async fn send(parts: &OutboxParts, records: Vec<SpoolRecord>, urgency: Urgency) -> bool {

@@ -7,8 +7,8 @@ use tokio::sync::watch;
 
 use crate::agent::{LocationAgent, ResultOutbox};
 use crate::bus::contract::{
-    AssignmentBatch, AssignmentError, AssignmentSnapshot, BusFuture, CheckOrder, FirstCheckOrder,
-    LocationPort, OrderError, Presence, RefusedAssignment, TracerouteOrder,
+    AgentNetwork, AssignmentBatch, AssignmentError, AssignmentSnapshot, BusFuture, CheckOrder,
+    FirstCheckOrder, LocationPort, OrderError, Presence, RefusedAssignment, TracerouteOrder,
 };
 use crate::clock::Clock;
 use crate::domain::{AgentId, CapturedFile, CheckResult};
@@ -26,6 +26,7 @@ pub(super) struct AgentPortParts {
     /// Its share of the monitors compared with the other agents.
     pub(super) weight: u32,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) network: Arc<AgentNetwork>,
 }
 
 /// The agent with its outbox.
@@ -76,7 +77,7 @@ impl LocationPort for AgentPort {
     }
 
     fn presence(&self) -> Option<Presence> {
-        let AgentPortParts { agent_id, agent, outbox, host_clock, weight, metrics } = &self.parts;
+        let AgentPortParts { agent_id, agent, outbox, host_clock, weight, metrics, network } = &self.parts;
         let offset_us = self.clock_offset_us.load(Ordering::Relaxed);
         Some(Presence {
             agent_id: Some(*agent_id),
@@ -86,6 +87,7 @@ impl LocationPort for AgentPort {
             weight: *weight,
             lateness: metrics.take_max_lateness(),
             spool: outbox.spool_load(),
+            network: Arc::clone(network),
             ..agent.presence()?
         })
     }

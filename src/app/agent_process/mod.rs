@@ -1,5 +1,6 @@
 //! `vigie agent run`: the agent of a location on a host of its own.
 
+mod agent_network;
 mod agent_port;
 mod run;
 mod stored_assignments;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio::time::Instant;
 
+use super::agent_network::agent_network;
 use super::agent_port::{AgentPort, AgentPortParts};
 use super::stored_assignments;
 use super::token_renewal::{self, HttpsRenewal, RenewedSealer};
@@ -151,8 +152,9 @@ impl RunningAgent {
             supervisor: Arc::clone(&supervisor),
             sharing: Arc::clone(&sharing),
         };
-        let own_location = own_location(settings, identity).into_iter().collect();
-        let started = starter.start(settings, own_location)?;
+        let own_location = own_location(settings, identity).context("the settings have no location")?;
+        let network = Arc::new(agent_network(&own_location));
+        let started = starter.start(settings, vec![own_location])?;
         let agent = started.into_iter().next().context("the settings have no location")?.agent;
         let port = Arc::new(AgentPort::new(AgentPortParts {
             agent_id: identity.agent_id,
@@ -161,6 +163,7 @@ impl RunningAgent {
             host_clock: Arc::clone(&host_clock),
             weight: settings.agent_weight,
             metrics,
+            network,
         }));
         let started = Self {
             identity,

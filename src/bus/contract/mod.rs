@@ -23,6 +23,8 @@ pub use future::BusFuture;
 pub use location_bus::{ConnectedLocation, LocationBus, PublishError, SnapshotSource};
 pub use location_port::LocationPort;
 pub use order::{CheckOrder, FirstCheckOrder, OrderError, TracerouteOrder};
-pub use presence::{AgentLoad, Presence, SpoolLoad};
+pub use presence::{
+    AgentLoad, AgentNetwork, MAX_NETWORK_ENTRIES, MAX_NETWORK_TEXT_BYTES, Presence, SpoolLoad,
+};
 pub use result_receiver::{ResultCaptures, ResultReceiver, ResultSink};
 pub use result_transport::{DeliveryReports, ResultTransport, SendError, Urgency};

@@ -1,6 +1,8 @@
 //! What an agent tells about itself.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::assignment::AssignmentRevision;
@@ -47,6 +49,35 @@ pub struct Presence {
     pub lateness: Duration,
     /// What waits in its spool.
     pub spool: SpoolLoad,
+    /// How it reaches targets.
+    pub network: Arc<AgentNetwork>,
+}
+
+/// Most entries of a list in [`AgentNetwork`], and most bytes of a text.
+pub const MAX_NETWORK_ENTRIES: usize = 64;
+/// Most bytes of a text in [`AgentNetwork`].
+pub const MAX_NETWORK_TEXT_BYTES: usize = 300;
+
+/// How an agent reaches targets, as its settings `location` and `proxies` say. Lists have at most
+/// [`MAX_NETWORK_ENTRIES`] entries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentNetwork {
+    /// Source addresses of its connections; those of the routing table for a family without one.
+    pub source_addresses: Vec<IpAddr>,
+    /// Network interface of its connections; empty: chosen by the routing table.
+    pub interface: String,
+    /// Its name servers; empty: those of its host.
+    pub name_servers: Vec<String>,
+    /// Host and port of the proxy for its TCP connections; empty without one.
+    pub proxy: String,
+    /// Ids of the proxies that monitors can refer to there.
+    pub proxy_ids: Vec<i64>,
+    /// Networks that its checks may connect to.
+    pub egress_allow: Vec<String>,
+    /// Networks that its checks may not connect to, beside those that are always denied.
+    pub egress_deny: Vec<String>,
+    /// Host and port of the targets that tell whether it is cut off itself.
+    pub connectivity_targets: Vec<String>,
 }
 
 /// What an agent keeps on disk until the control plane has committed it.
@@ -60,4 +91,6 @@ pub struct SpoolLoad {
     pub dropped_results: u64,
     /// Number of captures that it dropped since it started.
     pub dropped_captures: u64,
+    /// Number of results that it still has to send.
+    pub waiting_results: u64,
 }

@@ -1,6 +1,7 @@
 //! The heartbeat of an agent.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use prost::Message;
@@ -9,7 +10,10 @@ use super::encoded_message::BusMessage;
 use super::error::MessageError;
 use super::field::{FieldOf, duration_us, micros, timestamp};
 use super::message_kind::MessageKind;
-use crate::bus::contract::{AgentLoad, AssignmentRevision, Presence, SpoolLoad};
+use crate::bus::contract::{
+    AgentLoad, AgentNetwork, AssignmentRevision, MAX_NETWORK_ENTRIES, MAX_NETWORK_TEXT_BYTES, Presence,
+    SpoolLoad,
+};
 use crate::domain::{AgentId, LocationId};
 
 /// Most bytes of the version of a program.
@@ -74,6 +78,41 @@ pub struct PresenceMessage {
     /// Number of captures that its spool dropped since it started.
     #[prost(uint64, tag = "18")]
     pub dropped_captures: u64,
+    /// Number of results in its spool that it still has to send.
+    #[prost(uint64, tag = "19")]
+    pub waiting_results: u64,
+    /// How it reaches targets; absent in heartbeats of older agents.
+    #[prost(message, optional, tag = "20")]
+    pub network: Option<AgentNetworkMessage>,
+}
+
+/// How an agent reaches targets.
+#[derive(Clone, PartialEq, Message)]
+pub struct AgentNetworkMessage {
+    /// Source addresses of its connections.
+    #[prost(string, repeated, tag = "1")]
+    pub source_addresses: Vec<String>,
+    /// Network interface of its connections; empty without one.
+    #[prost(string, tag = "2")]
+    pub interface: String,
+    /// Its name servers; empty: those of its host.
+    #[prost(string, repeated, tag = "3")]
+    pub name_servers: Vec<String>,
+    /// Host and port of its proxy; empty without one.
+    #[prost(string, tag = "4")]
+    pub proxy: String,
+    /// Ids of the proxies that monitors can refer to.
+    #[prost(int64, repeated, tag = "5")]
+    pub proxy_ids: Vec<i64>,
+    /// Networks that its checks may connect to.
+    #[prost(string, repeated, tag = "6")]
+    pub egress_allow: Vec<String>,
+    /// Networks that its checks may not connect to.
+    #[prost(string, repeated, tag = "7")]
+    pub egress_deny: Vec<String>,
+    /// Host and port of its connectivity targets.
+    #[prost(string, repeated, tag = "8")]
+    pub connectivity_targets: Vec<String>,
 }
 
 impl BusMessage for PresenceMessage {
@@ -103,6 +142,9 @@ impl PresenceMessage {
             spool_bytes: presence.spool.bytes,
             dropped_results: presence.spool.dropped_results,
             dropped_captures: presence.spool.dropped_captures,
+            waiting_results: presence.spool.waiting_results,
+            network: (*presence.network != AgentNetwork::default())
+                .then(|| AgentNetworkMessage::from_network(&presence.network)),
         }
     }
 
@@ -141,7 +183,64 @@ impl PresenceMessage {
                 bytes: self.spool_bytes,
                 dropped_results: self.dropped_results,
                 dropped_captures: self.dropped_captures,
+                waiting_results: self.waiting_results,
             },
+            network: Arc::new(
+                self.network.map(AgentNetworkMessage::into_network).transpose()?.unwrap_or_default(),
+            ),
+        })
+    }
+}
+
+impl AgentNetworkMessage {
+    fn from_network(network: &AgentNetwork) -> Self {
+        Self {
+            source_addresses: network.source_addresses.iter().map(ToString::to_string).collect(),
+            interface: network.interface.clone(),
+            name_servers: network.name_servers.clone(),
+            proxy: network.proxy.clone(),
+            proxy_ids: network.proxy_ids.clone(),
+            egress_allow: network.egress_allow.clone(),
+            egress_deny: network.egress_deny.clone(),
+            connectivity_targets: network.connectivity_targets.clone(),
+        }
+    }
+
+    /// Fails for addresses that are none, and for lists and texts that are too long.
+    fn into_network(self) -> Result<AgentNetwork, MessageError> {
+        let field = |name| FieldOf(MessageKind::Presence, name);
+        let lists = [
+            ("network.source_addresses", &self.source_addresses),
+            ("network.name_servers", &self.name_servers),
+            ("network.egress_allow", &self.egress_allow),
+            ("network.egress_deny", &self.egress_deny),
+            ("network.connectivity_targets", &self.connectivity_targets),
+        ];
+        for (name, list) in lists {
+            if list.len() > MAX_NETWORK_ENTRIES || list.iter().any(|text| text.len() > MAX_NETWORK_TEXT_BYTES)
+            {
+                return Err(field(name).invalid(format!("it has {} entries, or too long ones", list.len())));
+            }
+        }
+        if self.proxy_ids.len() > MAX_NETWORK_ENTRIES {
+            return Err(field("network.proxy_ids").invalid(format!("it has {} ids", self.proxy_ids.len())));
+        }
+        if self.interface.len().max(self.proxy.len()) > MAX_NETWORK_TEXT_BYTES {
+            return Err(field("network.proxy").invalid("it or the interface is too long"));
+        }
+        let parse = |text: &String| {
+            text.parse()
+                .map_err(|_| field("network.source_addresses").invalid(format!("`{text}` is no address")))
+        };
+        Ok(AgentNetwork {
+            source_addresses: self.source_addresses.iter().map(parse).collect::<Result<_, _>>()?,
+            interface: self.interface,
+            name_servers: self.name_servers,
+            proxy: self.proxy,
+            proxy_ids: self.proxy_ids,
+            egress_allow: self.egress_allow,
+            egress_deny: self.egress_deny,
+            connectivity_targets: self.connectivity_targets,
         })
     }
 }

@@ -96,6 +96,16 @@ impl Default for EgressPolicy {
 }
 
 impl EgressPolicy {
+    /// Returns the networks that the location allows, and those that it denies; without what is always denied.
+    #[must_use]
+    pub fn own_rules(&self) -> (Vec<IpNetwork>, Vec<IpNetwork>) {
+        let with = |action| {
+            let rules = self.rules.iter().filter(move |(_, of_rule)| *of_rule == action);
+            rules.map(|(network, _)| *network).collect()
+        };
+        (with(RuleAction::Allow), with(RuleAction::Deny))
+    }
+
     /// Creates a policy of these rules and [`DENIED_BY_DEFAULT`].
     #[must_use]
     pub fn new(allow: &[IpNetwork], deny: &[IpNetwork]) -> Self {

@@ -75,6 +75,12 @@ impl UpstreamProxy {
     pub fn allowed_accounts(&self) -> &AllowedAccounts {
         &self.allowed_accounts
     }
+
+    /// Returns its host and port.
+    #[must_use]
+    pub const fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
 }
 
 impl From<Endpoint> for UpstreamProxy {

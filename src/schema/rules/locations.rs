@@ -35,7 +35,8 @@ fn check_location_ids(cx: &mut RuleContext<'_>) {
     for (index, id) in ids.iter().enumerate() {
         let Some(id) = id.as_ref().and_then(Value::as_i64) else { continue };
         let path = format!("locations[{index}].id");
-        if cx.context().location_ids.is_some_and(|known_ids| !known_ids.contains(&id)) {
+        let is_accepted = cx.context().stored_locations_are_unknown && LocationId(id).is_stored();
+        if !is_accepted && cx.context().location_ids.is_some_and(|known_ids| !known_ids.contains(&id)) {
             cx.add_conflict(&path, format!("`{path}`: location `{id}` does not exist"));
         }
         if ids[..index].iter().flatten().any(|earlier| earlier.as_i64() == Some(id)) {

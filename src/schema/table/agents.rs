@@ -13,6 +13,11 @@ const COUNT: FieldType = FieldType::Int { min: 0, max: i64::MAX };
 /// Either sign: the clock of the agent may be ahead or behind.
 const MILLISECONDS: FieldType = FieldType::Int { min: i64::MIN, max: i64::MAX };
 static SHORT_TEXT_ITEM: FieldType = SHORT_TEXT;
+/// Of an agent, which shortens its lists to 64 entries.
+const NETWORK_TEXT: FieldType = FieldType::Text { min: 0, max: 300, format: TextFormat::Any };
+static NETWORK_TEXT_ITEM: FieldType = NETWORK_TEXT;
+const NETWORK_TEXTS: FieldType = FieldType::List { item_type: &NETWORK_TEXT_ITEM, min: 0, max: 64 };
+const PROXY_IDS: FieldType = FieldType::List { item_type: &ID, min: 0, max: 64 };
 
 /// States of an agent.
 const AGENT_STATES: &[&str] = &["online", "draining", "offline", "revoked"];
@@ -69,7 +74,12 @@ pub static AGENT: FieldTable = FieldTable::new(
             "Checks that run, and those whose results wait for delivery",
         ),
         read_only_field("waiting_checks", COUNT, "Due checks that wait for free capacity"),
-        read_only_field("spooled_results", COUNT, "Results in its spool, which the server has not committed"),
+        read_only_field(
+            "spooled_results",
+            COUNT,
+            "Results in its spool: not committed by the server, or committed in the last 10 minutes",
+        ),
+        read_only_field("waiting_results", COUNT, "Results in its spool that it still has to send"),
         read_only_field("spool_bytes", COUNT, "Size of its spool in bytes"),
         read_only_field("dropped_results", COUNT, "Results that its spool dropped since it started"),
         read_only_field("dropped_captures", COUNT, "Captures that its spool dropped since it started"),
@@ -83,6 +93,22 @@ pub static AGENT: FieldTable = FieldTable::new(
             "is_isolated",
             FieldType::Bool,
             "Whether it reached none of its `connectivity_targets` lately",
+        ),
+        read_only_field("source_addresses", NETWORK_TEXTS, "Source addresses of its connections"),
+        read_only_field("interface", NETWORK_TEXT, "Network interface of its connections"),
+        read_only_field("name_servers", NETWORK_TEXTS, "Its name servers; empty: those of its host"),
+        read_only_field("proxy", NETWORK_TEXT, "Host and port of the proxy for its TCP connections"),
+        read_only_field("proxy_ids", PROXY_IDS, "Ids of the proxies that monitors can refer to there"),
+        read_only_field("egress_allow", NETWORK_TEXTS, "Networks that its checks may connect to"),
+        read_only_field(
+            "egress_deny",
+            NETWORK_TEXTS,
+            "Networks that its checks may not connect to, beside those that are always denied",
+        ),
+        read_only_field(
+            "connectivity_targets",
+            NETWORK_TEXTS,
+            "Hosts and ports that tell whether it is cut off itself",
         ),
     ]],
 );

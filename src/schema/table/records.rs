@@ -71,6 +71,7 @@ pub static LOCATION_RECORD: FieldTable = FieldTable::new(
         Field::new("region", FieldType::Int { min: 0, max: 1_000_000 }, "Code of its region")
             .with_default(DefaultValue::Int(0)),
         Field::flag("private", false, "For this account alone; those of accounts other than 1 always are"),
+        Field::flag("verifies", false, "It verifies failures of monitors that do not run there too"),
         Field::object("health", &LOCATION_HEALTH, "Its agents").read_only(),
         read_only_field(
             "managed",

@@ -16,6 +16,8 @@ pub struct RemoteLocationRecord {
     pub location: Location,
     /// The account that created it.
     pub customer: CustomerId,
+    /// Whether it verifies failures of monitors that do not run there.
+    pub can_verify: bool,
 }
 
 impl AgentService {
@@ -33,7 +35,11 @@ impl AgentService {
             let Some(settings) = settings_or_skip::<LocationSettings<'_>>(&record) else { continue };
             let (name, region_code) = (settings.name.to_owned(), settings.region);
             let location = Location { id: location_id, name, region_code };
-            locations.push(RemoteLocationRecord { location, customer: record.customer });
+            locations.push(RemoteLocationRecord {
+                location,
+                customer: record.customer,
+                can_verify: settings.verifies,
+            });
         }
         Ok(locations)
     }

@@ -307,7 +307,7 @@ impl ConfigRecordService {
     }
 
     /// Like [`Self::context`], with the agents if objects of this kind show them.
-    async fn showing_context<'a>(
+    pub(super) async fn showing_context<'a>(
         &'a self,
         caller: &'a Caller,
         definition: &'static RecordDefinition,

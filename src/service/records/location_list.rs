@@ -22,8 +22,7 @@ pub(super) async fn list_locations(
         .config_store
         .records(ConfigRecordFilter::new(ConfigRecordKind::Location), all)
         .await?;
-    let agents = cx.dependencies.planner.agent_statuses();
-    let configured = cx.account.shared.locations.iter().map(|location| configured_to_json(location, &agents));
+    let configured = configured_locations(cx).into_iter();
     let records = location_records.items.iter().filter(|record| cx.can_see(record));
     let objects: Vec<_> =
         configured.chain(records.map(|record| record_json::record_to_json(cx, record))).collect();
@@ -31,6 +30,12 @@ pub(super) async fn list_locations(
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
     Ok(Paginated { total: count, items: objects.into_iter().skip(offset).take(limit).collect() })
+}
+
+/// Returns the configured locations as JSON.
+pub(super) fn configured_locations(cx: &RecordContext<'_>) -> Vec<Map<String, Value>> {
+    let agents = cx.dependencies.planner.agent_statuses();
+    cx.account.shared.locations.iter().map(|location| configured_to_json(location, &agents)).collect()
 }
 
 /// Returns the configured location with this id as JSON; `None` for another one, and for another kind of record.
@@ -61,6 +66,7 @@ fn configured_to_json(location: &Location, agents: &[AgentStatus]) -> Map<String
         "name": location.name,
         "region": location.region_code,
         "private": false,
+        "verifies": agents.iter().any(|agent| agent.location.id == location.id && agent.can_verify),
         "health": health_to_json(1, usize::from(has_working_agent(location, agents))),
         "managed": true,
     }))

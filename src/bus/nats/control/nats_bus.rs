@@ -121,6 +121,15 @@ impl NatsBus {
     }
 }
 
+impl NatsBus {
+    /// Whether an agent of `location` that is online still has to send results.
+    #[must_use]
+    pub fn has_backlog(&self, location: LocationId) -> bool {
+        let registry = self.parts.registry.lock();
+        registry.online(location).any(|(_, agent)| agent.presence.spool.waiting_results > 0)
+    }
+}
+
 impl LocationBus for NatsBus {
     fn locations(&self) -> Arc<[ConnectedLocation]> {
         self.parts.locations.read().iter().map(|entry| entry.remote.connected.clone()).collect()

@@ -92,6 +92,9 @@ pub struct LocationSettings<'a> {
     pub region: i64,
     /// Whether only its own account may use it.
     pub private: bool,
+    /// Whether it verifies failures of monitors that do not run there. Records of earlier versions lack it.
+    #[serde(default)]
+    pub verifies: bool,
 }
 
 /// An agent on another host.
