@@ -1,11 +1,11 @@
 //! The monitors of all accounts in memory, from files and from the APIs, secrets included.
 
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tokio::sync::{RwLockReadGuard as SharedEditGuard, RwLockWriteGuard as ExclusiveEditGuard};
 
-use crate::domain::{CustomerId, MonitorId};
+use crate::domain::{CustomerId, LocationId, MonitorId};
 use crate::schema::Monitor;
 
 /// All monitors, by id. A monitor is cheap to clone.
@@ -20,6 +20,10 @@ struct MonitorIndex {
     monitors: BTreeMap<MonitorId, Monitor>,
     /// Number of monitors of each account under each plan.
     billing_plan_counts: HashMap<CustomerId, HashMap<Box<str>, usize>>,
+    /// The monitors that name each location.
+    by_location: HashMap<LocationId, BTreeSet<MonitorId>>,
+    /// The monitors of each account that name no location.
+    without_locations: HashMap<CustomerId, BTreeSet<MonitorId>>,
 }
 
 impl MonitorIndex {
@@ -29,14 +33,38 @@ impl MonitorIndex {
             Some(count) => *count += 1,
             None => drop(plans.insert(plan_code(&monitor).into(), 1)),
         }
-        if let Some(old) = self.monitors.insert(monitor.id, monitor) {
-            self.decrement_plan_count(&old);
+        let old = self.monitors.insert(monitor.id, monitor.clone());
+        if let Some(old) = &old {
+            self.decrement_plan_count(old);
+            self.remove_from_locations(old);
         }
+        self.add_to_locations(&monitor);
     }
 
     fn remove(&mut self, id: MonitorId) {
         if let Some(old) = self.monitors.remove(&id) {
             self.decrement_plan_count(&old);
+            self.remove_from_locations(&old);
+        }
+    }
+
+    fn add_to_locations(&mut self, monitor: &Monitor) {
+        let locations = monitor.document.location_ids();
+        if locations.is_empty() {
+            self.without_locations.entry(monitor.customer).or_default().insert(monitor.id);
+        }
+        for location in locations {
+            self.by_location.entry(location).or_default().insert(monitor.id);
+        }
+    }
+
+    fn remove_from_locations(&mut self, monitor: &Monitor) {
+        let locations = monitor.document.location_ids();
+        if locations.is_empty() {
+            remove_from_set(&mut self.without_locations, monitor.customer, monitor.id);
+        }
+        for location in locations {
+            remove_from_set(&mut self.by_location, location, monitor.id);
         }
     }
 
@@ -47,6 +75,20 @@ impl MonitorIndex {
             if *count == 0 {
                 plans.remove(plan_code(removed));
             }
+        }
+    }
+}
+
+/// Removes `id` from the set of `key`, and the set with its last element.
+fn remove_from_set<K: Eq + std::hash::Hash>(
+    sets: &mut HashMap<K, BTreeSet<MonitorId>>,
+    key: K,
+    id: MonitorId,
+) {
+    if let Some(set) = sets.get_mut(&key) {
+        set.remove(&id);
+        if set.is_empty() {
+            sets.remove(&key);
         }
     }
 }
@@ -125,6 +167,20 @@ impl MonitorCache {
     #[must_use]
     pub fn all(&self) -> Vec<Monitor> {
         self.read().monitors.values().cloned().collect()
+    }
+
+    /// Returns the monitors that may run at `location`: those that name it, and those that name no location of accounts
+    /// for which `uses_by_default` holds.
+    pub fn list_for_location(
+        &self,
+        location: LocationId,
+        uses_by_default: impl Fn(CustomerId) -> bool,
+    ) -> Vec<Monitor> {
+        let index = self.read();
+        let naming = index.by_location.get(&location).into_iter().flatten();
+        let by_default = index.without_locations.iter().filter(|(customer, _)| uses_by_default(**customer));
+        let ids = naming.chain(by_default.flat_map(|(_, ids)| ids));
+        ids.filter_map(|id| index.monitors.get(id)).cloned().collect()
     }
 
     /// Inserts or replaces `upserts` and removes `removed`.
