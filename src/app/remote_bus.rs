@@ -14,7 +14,9 @@ use super::location_sealer::LocationSealer;
 use super::supervisor::{StatelessTask, Supervisor};
 use crate::bus::contract::{ConnectedLocation, ResultReceiver, SnapshotSource};
 use crate::bus::nats::subjects::AgentSubject;
-use crate::bus::nats::{DataKeyId, NatsBus, NatsBusDependencies, NatsConnection, RemoteLocation, RenewalRequest};
+use crate::bus::nats::{
+    DataKeyId, NatsBus, NatsBusDependencies, NatsConnection, RemoteLocation, RenewalRequest,
+};
 use crate::clock::Clock;
 use crate::domain::LocationId;
 use crate::service::ServiceError;
