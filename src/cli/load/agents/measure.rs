@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
 use super::agents_process::AgentsProcess;
@@ -45,6 +46,8 @@ pub(super) struct LoadRun {
     pub(super) traffic: BusTraffic,
     /// The process of the agents, once it is started; whoever started the run ends it.
     pub(super) agents: Mutex<Option<AgentsProcess>>,
+    /// The runtime of this command.
+    pub(super) main_runtime: Handle,
 }
 
 impl LoadRun {
@@ -81,8 +84,7 @@ impl LoadRun {
             locations.push(location);
         }
         std::fs::write(target_ca_file(&self.folder), self.targets.ca_pem())?;
-        let config = self.load.settings.config_file();
-        let process = AgentsProcess::start(&self.folder, self.load.agent_count, config.as_deref())?;
+        let process = self.start_agents()?;
         await_time(self.agents.lock().await.insert(process), AgentsOrder::Connect).await?;
         let give_up_at = SystemClock.now() + AGENTS_TIMEOUT;
         while control.online_agents() < locations.len() {
@@ -96,6 +98,13 @@ impl LoadRun {
         self.store_monitors(&control, &locations).await?;
         control.shut_down(DRAIN_TIMEOUT).await;
         Ok((without_agents, with_idle_agents))
+    }
+
+    /// Starts the process of the agents, which outlives the runtime of this control plane.
+    fn start_agents(&self) -> anyhow::Result<AgentsProcess> {
+        let _entered = self.main_runtime.enter();
+        let config = self.load.settings.config_file();
+        AgentsProcess::start(&self.folder, self.load.agent_count, config.as_deref())
     }
 
     async fn store_monitors(&self, control: &ControlPlane, locations: &[LocationId]) -> anyhow::Result<()> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
@@ -69,6 +70,7 @@ pub(in crate::cli::load) async fn run(load: AgentsLoad, as_json: bool) -> anyhow
         targets,
         traffic: BusTraffic::connect(&trust).await?,
         agents: Mutex::default(),
+        main_runtime: Handle::current(),
     });
     let report = tokio::select! {
         report = run.measure() => report.map(Some),
