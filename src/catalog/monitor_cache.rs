@@ -222,3 +222,53 @@ impl MonitorCache {
         self.index.write()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::{MonitorType, Revision, Timestamp};
+    use crate::schema::{MonitorDocument, Origin};
+
+    fn monitor(id: i64, customer: i64, locations: &[i64]) -> Monitor {
+        let locations: Vec<_> = locations.iter().map(|id| json!({ "id": id })).collect();
+        let fields = json!({"hostname": "192.0.2.1", "port": 9, "locations": locations});
+        let Value::Object(fields) = fields else { unreachable!() };
+        Monitor {
+            id: MonitorId(id),
+            customer: CustomerId(customer),
+            origin: Origin::Api,
+            revision: Revision(1),
+            modified_at: Timestamp::from_seconds(1_800_000_000),
+            document: Arc::new(MonitorDocument::new(MonitorType::Tcp, fields).unwrap()),
+            metadata: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn a_location_has_the_monitors_that_name_it_and_those_of_its_accounts_that_name_none() {
+        let cache = MonitorCache::default();
+        let all = [monitor(1, 1, &[5]), monitor(2, 1, &[5, 6]), monitor(3, 1, &[]), monitor(4, 2, &[])];
+        cache.apply(all.to_vec(), &[]);
+        let at = |location, customer| {
+            let by_default = |other| other == CustomerId(customer);
+            let mut ids: Vec<_> = cache
+                .list_for_location(LocationId(location), by_default)
+                .into_iter()
+                .map(|monitor| monitor.id.0)
+                .collect();
+            ids.sort_unstable();
+            ids
+        };
+        assert_eq!((at(5, 0), at(6, 0), at(7, 0)), (vec![1, 2], vec![2], vec![]));
+        assert_eq!((at(5, 1), at(7, 2)), (vec![1, 2, 3], vec![4]));
+        // They move and go.
+        cache.apply(vec![monitor(1, 1, &[]), monitor(3, 1, &[7])], &[MonitorId(2), MonitorId(4)]);
+        assert_eq!((at(5, 0), at(6, 0), at(7, 2), at(5, 1)), (vec![], vec![], vec![3], vec![1]));
+        cache.replace_all(vec![monitor(9, 1, &[5])]);
+        assert_eq!((at(5, 1), at(7, 1)), (vec![9], vec![]));
+    }
+}
