@@ -25,6 +25,8 @@ use crate::domain::Timestamp;
 const STARTS_AT_ONCE: usize = 16;
 /// Threads that write the spools of all agents.
 const WRITER_THREADS: usize = 16;
+/// How long running checks may take to end.
+const FINISH_TIMEOUT: Duration = Duration::from_mins(1);
 /// Pause between two looks at the agents.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -134,7 +136,9 @@ impl Agents {
                 AgentsReply::CpuUs(u64::try_from(used.as_micros()).unwrap_or(u64::MAX))
             }
             AgentsOrder::Finish => {
-                futures::future::join_all(self.agents.iter().map(AgentInProcess::finish_checks)).await;
+                let finish = futures::future::join_all(self.agents.iter().map(AgentInProcess::finish_checks));
+                // The results of a check that does not end in time count as lost.
+                let _ = tokio::time::timeout(FINISH_TIMEOUT, finish).await;
                 AgentsReply::Counts(self.counts())
             }
         }
