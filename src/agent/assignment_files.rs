@@ -1,12 +1,12 @@
 //! The assignments of an agent on its disk, sealed: the last snapshot, and the changes after it. With them it starts and
 //! checks without any network.
 
+use std::collections::VecDeque;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,11 +50,18 @@ enum PendingWrite {
     Append(AppliedPosition, Vec<Vec<u8>>),
 }
 
-/// Writes the assignments in a thread of its own.
+/// Writes the assignments off the runtime. Agents of one process share its threads.
 pub struct AssignmentFiles {
-    sender: SyncSender<PendingWrite>,
+    writer: Arc<Writer>,
     /// The stream of what was written last.
     stream_id: Mutex<String>,
+}
+
+/// The files, and what waits to be written to them.
+struct Writer {
+    /// Locked while writes are taken and done, so that they keep their order.
+    files: Mutex<Files>,
+    pending: Mutex<VecDeque<PendingWrite>>,
 }
 
 impl AssignmentFiles {
@@ -69,18 +76,32 @@ impl AssignmentFiles {
             tracing::error!(error = %error, folder = %files.folder.display(), "the stored assignments cannot be read; the agent waits for the control plane");
             StoredAssignments::default()
         });
-        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
-        std::thread::Builder::new()
-            .name("assignments".to_owned())
-            .spawn(move || files.write_all(&receiver))?;
         let stream_id = Mutex::new(stored.position.stream_id.clone());
-        Ok((Self { sender, stream_id }, stored))
+        let writer = Arc::new(Writer { files: Mutex::new(files), pending: Mutex::default() });
+        Ok((Self { writer, stream_id }, stored))
     }
 
     fn send(&self, write: PendingWrite) {
-        // The thread ends with the process only.
-        if self.sender.send(write).is_err() {
-            tracing::error!("assignments are not stored: the thread that writes them has ended");
+        if self.writer.pending.lock().len() >= QUEUE_CAPACITY {
+            self.writer.write_pending();
+        }
+        let mut pending = self.writer.pending.lock();
+        pending.push_back(write);
+        // Otherwise a task that was started before will take it.
+        if pending.len() == 1 {
+            let writer = Arc::clone(&self.writer);
+            drop(tokio::task::spawn_blocking(move || writer.write_pending()));
+        }
+    }
+}
+
+impl Writer {
+    /// Writes what waits; returns once all of it is written.
+    fn write_pending(&self) {
+        let files = self.files.lock();
+        loop {
+            let Some(write) = self.pending.lock().pop_front() else { return };
+            files.write(write);
         }
     }
 }
@@ -112,15 +133,13 @@ impl Files {
         self.folder.join("changes")
     }
 
-    fn write_all(&self, receiver: &Receiver<PendingWrite>) {
-        while let Ok(write) = receiver.recv() {
-            let written = match write {
-                PendingWrite::Replace(position, snapshot) => self.replace(&position, snapshot),
-                PendingWrite::Append(position, messages) => self.append(&position, &messages),
-            };
-            if let Err(error) = written {
-                tracing::error!(error = %error, folder = %self.folder.display(), "assignments are not stored; after a restart without a network, the agent has older ones");
-            }
+    fn write(&self, write: PendingWrite) {
+        let written = match write {
+            PendingWrite::Replace(position, snapshot) => self.replace(&position, snapshot),
+            PendingWrite::Append(position, messages) => self.append(&position, &messages),
+        };
+        if let Err(error) = written {
+            tracing::error!(error = %error, folder = %self.folder.display(), "assignments are not stored; after a restart without a network, the agent has older ones");
         }
     }
 
@@ -248,6 +267,24 @@ mod tests {
         assert_eq!(stored.messages, [b"two".to_vec(), b"three".to_vec()]);
         let bytes = std::fs::read(files.changes_path()).unwrap();
         assert!(!bytes.windows(3).any(|part| part == b"two"), "it is not sealed");
+    }
+
+    #[tokio::test]
+    async fn writes_keep_their_order_beyond_what_may_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let keyring = Arc::new(Keyring::ephemeral());
+        let open = || AssignmentFiles::open(folder.path().to_owned(), Arc::clone(&keyring)).unwrap();
+        let (files, _) = open();
+        files.replace(&position("a", 1), b"all".to_vec());
+        let last = 2 * QUEUE_CAPACITY as u64;
+        for revision in 2..=last {
+            files.append(revision, vec![revision.to_string().into_bytes()]);
+        }
+        files.writer.write_pending();
+        let (_, stored) = open();
+        assert_eq!(stored.position, position("a", last));
+        let expected: Vec<_> = (2..=last).map(|revision| revision.to_string().into_bytes()).collect();
+        assert_eq!(stored.messages, expected);
     }
 
     #[test]

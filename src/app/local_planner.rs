@@ -436,7 +436,13 @@ impl SnapshotSource for LocalPlanner {
             updates.push(certificates);
             let accounts: HashMap<_, _> =
                 accounts.into_iter().map(|account| (account.customer_id, account)).collect();
-            for monitor in monitor_cache.all() {
+            let is_first = locations.first().is_some_and(|first| first.location.id == location);
+            let uses_by_default = |customer| match accounts.get(&customer) {
+                Some(account) => account.default_location_ids.contains(&location.0),
+                None => is_first,
+            };
+            // With many locations, most monitors run elsewhere.
+            for monitor in monitor_cache.list_for_location(location, uses_by_default) {
                 let account_snapshot = accounts.get(&monitor.customer).map(Arc::as_ref);
                 let plan = run_plan(&monitor, account_snapshot, now, &locations);
                 let assigned = self.assigned_monitor(&monitor, plan.as_ref(), account_snapshot, location);

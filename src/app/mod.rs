@@ -9,6 +9,7 @@ mod browser_setup;
 mod bus_events;
 mod cached_browser_lookup;
 mod combined_bus;
+mod control_plane;
 mod delivery_setup;
 mod demo;
 mod egress_review;
@@ -42,8 +43,9 @@ mod supervisor;
 mod systemd;
 mod validation_context;
 
-pub use agent_process::{AgentOptions, HttpsRenewal, run_agent};
+pub use agent_process::{AgentInProcess, AgentOptions, HttpsRenewal, ResultObserver, run_agent};
 pub use browser_host::{BrowserHostOptions, run_browser_host};
+pub use control_plane::ControlPlane;
 pub use first_checks::FirstCheckTask;
 pub use host_probe_builder::HostProbeBuilder;
 pub use host_token::{

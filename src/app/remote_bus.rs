@@ -1,5 +1,6 @@
 //! Connects the server to agents on other hosts: keeps their locations and keys up to date, renews their tokens.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,9 @@ use super::missed_run_sweep::{self, MissedRunSweep};
 use super::supervisor::{StatelessTask, Supervisor};
 use crate::bus::contract::{ConnectedLocation, ResultReceiver};
 use crate::bus::nats::subjects::AgentSubject;
-use crate::bus::nats::{NatsBus, NatsBusDependencies, NatsConnection, RemoteLocation, RenewalRequest};
+use crate::bus::nats::{
+    DataKeyId, NatsBus, NatsBusDependencies, NatsConnection, RemoteLocation, RenewalRequest,
+};
 use crate::clock::Clock;
 use crate::domain::LocationId;
 use crate::service::ServiceError;
@@ -136,8 +139,17 @@ struct Locations {
     agent_service: Arc<AgentService>,
     bus: Arc<NatsBus>,
     owners: LocationOwners,
-    /// The locations with the newest key of each, as the bus has them.
-    known: Mutex<Vec<(ConnectedLocation, u32)>>,
+    /// The locations as the bus has them.
+    known: Mutex<BTreeMap<LocationId, KnownLocation>>,
+}
+
+/// A location as the bus has it.
+#[derive(Clone)]
+struct KnownLocation {
+    connected: ConnectedLocation,
+    /// Number of its newest data key.
+    newest_key: DataKeyId,
+    sealer: Arc<LocationSealer>,
 }
 
 impl Locations {
@@ -160,30 +172,44 @@ impl Locations {
 
     async fn try_refresh(&self) -> Result<(), ServiceError> {
         let records = self.agent_service.remote_locations().await?;
-        let (mut remotes, mut current) = (Vec::new(), Vec::new());
+        let newest_keys = self.agent_service.newest_data_keys().await?;
+        let before = self.known.lock().clone();
+        let mut current = BTreeMap::new();
+        let mut has_changed = before.len() != records.len();
         for record in &records {
             let location_id = record.location.id;
-            let keyring = self.agent_service.location_keyring(location_id).await?;
             let connected =
                 ConnectedLocation { location: record.location.clone(), can_verify: record.can_verify };
-            current.push((connected.clone(), keyring.newest_key_id()));
-            let sealer = Arc::new(LocationSealer::new(location_id, keyring));
-            remotes.push(RemoteLocation { connected, sealer });
+            let old = before.get(&location_id);
+            has_changed |= old.is_none_or(|old| old.connected != connected);
+            // The keys are opened only when they changed: this runs every two seconds, for a thousand locations.
+            let known = match old.filter(|old| newest_keys.get(&location_id) == Some(&old.newest_key)) {
+                Some(old) => KnownLocation { connected, ..old.clone() },
+                None => {
+                    has_changed = true;
+                    let keyring = self.agent_service.location_keyring(location_id).await?;
+                    let newest_key = keyring.newest_key_id();
+                    let sealer = Arc::new(LocationSealer::new(location_id, keyring));
+                    KnownLocation { connected, newest_key, sealer }
+                }
+            };
+            current.insert(location_id, known);
         }
-        let before = std::mem::replace(&mut *self.known.lock(), current.clone());
-        if before == current {
+        if !has_changed {
             return Ok(());
         }
         *self.owners.write() = records.iter().map(|record| (record.location.id, record.customer)).collect();
         let resealed: Vec<LocationId> = current
             .iter()
-            .filter(|(connected, key)| {
-                let id = connected.location.id;
-                before.iter().any(|(old, old_key)| old.location.id == id && old_key != key)
-            })
-            .map(|(connected, _)| connected.location.id)
+            .filter(|(id, known)| before.get(id).is_some_and(|old| old.newest_key != known.newest_key))
+            .map(|(id, _)| *id)
             .collect();
-        self.bus.set_locations(remotes);
+        let to_remote = |known: &KnownLocation| RemoteLocation {
+            connected: known.connected.clone(),
+            sealer: known.sealer.clone(),
+        };
+        self.bus.set_locations(current.values().map(to_remote).collect());
+        *self.known.lock() = current;
         for location_id in resealed {
             tracing::info!(
                 location_id = location_id.0,

@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -25,7 +26,7 @@ use super::reloadable_parts::ReloadableParts;
 use super::remote_bus::{self, RemoteBusInputs};
 use super::server::{ConnectionRules, record_client_connection};
 use super::services::{ServiceInputs, Services};
-use super::supervisor::Supervisor;
+use super::supervisor::{StatelessTask, Supervisor};
 use crate::agent::MonitorSharing;
 use crate::api;
 use crate::catalog::MonitorCache;
@@ -39,7 +40,9 @@ use crate::pipeline::{
 };
 use crate::service::MonitorReader;
 use crate::settings::{ServerSettings, Settings, property_label};
-use crate::store::{self, DATABASE_FILE, ProcessLock, Store, StoreError, StoreLocation, StoreOptions};
+use crate::store::{
+    self, DATABASE_FILE, ProcessLock, ResultStore, Store, StoreError, StoreLocation, StoreOptions,
+};
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{self, KnownHosts, LocationsState, PageAuth, PageState, RequestLimits};
@@ -67,7 +70,7 @@ pub(super) struct RunningServer {
     ingestor: Arc<Ingestor>,
     spool: Arc<ResultSpool>,
     pub(super) agents: Arc<LocationAgents>,
-    bus: Arc<CombinedBus>,
+    pub(super) bus: Arc<CombinedBus>,
     agent_starter: Arc<AgentStarter>,
     channels: Arc<NotificationChannels>,
     delivery_settings: watch::Sender<DeliverySettings>,
@@ -80,7 +83,7 @@ pub(super) struct RunningServer {
     _performance_stop: DropGuard,
     /// Stops the start of first checks on drop.
     _first_checks_stop: DropGuard,
-    metrics: Arc<Metrics>,
+    pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) supervisor: Arc<Supervisor>,
     /// Keeps other servers out of the data folder, where the spool is.
@@ -318,6 +321,23 @@ impl RunningServer {
             reloadable,
         };
         RunningConfig::start(handles, settings).await
+    }
+
+    /// Starts the periodic jobs and the watch over the parts, until `stop`.
+    pub(super) fn spawn_background_jobs(&self, stop: &CancellationToken) -> [JoinHandle<()>; 2] {
+        let supervisor = &self.supervisor;
+        let (services, jobs_stop) = (Arc::clone(&self.services), stop.clone());
+        let run_jobs = move |heartbeat| Arc::clone(&services).run_periodic_jobs(jobs_stop.clone(), heartbeat);
+        let jobs = StatelessTask::new(supervisor.heartbeat(TaskName::Planner), run_jobs);
+        let (liveness, agents) = (Arc::clone(&self.liveness), Arc::clone(&self.agents));
+        let (results, stop): (Arc<dyn ResultStore>, _) = (self.store.clone(), stop.clone());
+        let run_liveness = move |heartbeat| {
+            let (liveness, agents) = (Arc::clone(&liveness), Arc::clone(&agents));
+            let (results, stop) = (Arc::clone(&results), stop.clone());
+            async move { liveness.run(agents, results, stop, heartbeat).await }
+        };
+        let liveness = StatelessTask::new(supervisor.heartbeat(TaskName::Liveness), run_liveness);
+        [supervisor.spawn(jobs), supervisor.spawn(liveness)]
     }
 
     /// Starts to serve agents on other hosts until `stop`, if NATS is set up. Call it once the monitors are loaded.

@@ -24,7 +24,6 @@ use super::signals::{SignalRequest, Signals};
 use super::supervisor::StatelessTask;
 use super::{browser_setup, delivery_setup, server, systemd};
 use crate::settings::{SettingSources, Settings};
-use crate::store::ResultStore;
 use crate::syntax::ValidationError;
 use crate::telemetry::{HealthSource, TaskName, init_logging, install_panic_hook};
 
@@ -219,13 +218,7 @@ async fn run_until_stopped(
         .with_context(|| format!("cannot write the host token into `{}`", data_dir.display()))?;
     let stop = &tasks.stop;
     let supervisor = &server.supervisor;
-    {
-        let (services, stop) = (Arc::clone(&server.services), stop.clone());
-        let run = move |heartbeat| Arc::clone(&services).run_periodic_jobs(stop.clone(), heartbeat);
-        tasks
-            .handles
-            .push(supervisor.spawn(StatelessTask::new(supervisor.heartbeat(TaskName::Planner), run)));
-    }
+    tasks.handles.extend(server.spawn_background_jobs(stop));
     let router = server.router(&settings.server);
     let service = server::HttpService {
         router,
@@ -254,17 +247,6 @@ async fn run_until_stopped(
         };
         let heartbeat = supervisor.heartbeat(TaskName::CertificateWatch);
         tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, watch)));
-    }
-    {
-        let (liveness, agents) = (Arc::clone(&server.liveness), Arc::clone(&server.agents));
-        let (results, stop): (Arc<dyn ResultStore>, _) = (server.store.clone(), stop.clone());
-        let run_liveness = move |heartbeat| {
-            let (liveness, agents) = (Arc::clone(&liveness), Arc::clone(&agents));
-            let (results, stop) = (Arc::clone(&results), stop.clone());
-            async move { liveness.run(agents, results, stop, heartbeat).await }
-        };
-        let heartbeat = supervisor.heartbeat(TaskName::Liveness);
-        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, run_liveness)));
     }
     let clock = Arc::clone(&server.clock);
     let (heartbeat_url, url_receiver) = watch::channel(settings.alerts.heartbeat_url.clone());

@@ -62,6 +62,8 @@ enum Command {
     Logout(super::login::LogoutArgs),
     #[command(hide = true)]
     Responder(super::responder::Args),
+    #[command(hide = true)]
+    LoadAgents(super::load::AgentsArgs),
 }
 
 /// Runs the command line `args`, program name first, and returns its exit code.
@@ -154,5 +156,6 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Login(args) => super::login::run(args),
         Command::Logout(args) => super::login::run_logout(args),
         Command::Responder(args) => super::responder::run(args),
+        Command::LoadAgents(args) => super::load::run_agents(args),
     }
 }

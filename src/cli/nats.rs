@@ -81,20 +81,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn init(dir: &Path, options: &NatsServerOptions, data: &DataArgs) -> anyhow::Result<String> {
-    let settings = data.load_settings()?;
-    let trust_file = TrustFile::in_data_dir(&settings.data_dir);
-    for path in [trust_file.path(), &dir.join("nats.conf")] {
-        if path.try_exists().with_context(|| format!("`{}` cannot be read", path.display()))? {
-            let hint = "a new installation needs another folder, and all agents have to enrol again";
-            let text = format!("`{}` exists already; nothing was changed", path.display());
-            return Err(UsageError::with_hint(text, Some(hint.to_owned())));
-        }
-    }
-    let keyring = data_folder_keyring(&settings).await?;
-    let (trust, files) = create_nats_installation(options, SystemClock.now())
-        .map_err(|reason| UsageError::with_hint(format!("no keys can be made: {reason}"), None))?;
-    write_files(dir, &files)?;
-    trust_file.create(&keyring, &trust)?;
+    let trust_file = set_up(dir, options, &data.load_settings()?).await?;
     let (folder, sealed) = (dir.display(), trust_file.path().display());
     Ok(format!(
         "wrote {folder}/nats.conf and the sealed keys `{sealed}`\n\n\
@@ -104,6 +91,29 @@ async fn init(dir: &Path, options: &NatsServerOptions, data: &DataArgs) -> anyho
          \x20 POST /api/v3/locations                    makes a location, and the secret for its first agent\n\
          \x20 vigie agent enrol URL --secret-file FILE  on the host of the agent\n"
     ))
+}
+
+/// Makes all keys: those that sign go into the data folder of `settings`, the files of the server into `dir`. Nothing
+/// that exists is changed.
+pub(super) async fn set_up(
+    dir: &Path,
+    options: &NatsServerOptions,
+    settings: &Settings,
+) -> anyhow::Result<TrustFile> {
+    let trust_file = TrustFile::in_data_dir(&settings.data_dir);
+    for path in [trust_file.path(), &dir.join("nats.conf")] {
+        if path.try_exists().with_context(|| format!("`{}` cannot be read", path.display()))? {
+            let hint = "a new installation needs another folder, and all agents have to enrol again";
+            let text = format!("`{}` exists already; nothing was changed", path.display());
+            return Err(UsageError::with_hint(text, Some(hint.to_owned())));
+        }
+    }
+    let keyring = data_folder_keyring(settings).await?;
+    let (trust, files) = create_nats_installation(options, SystemClock.now())
+        .map_err(|reason| UsageError::with_hint(format!("no keys can be made: {reason}"), None))?;
+    write_files(dir, &files)?;
+    trust_file.create(&keyring, &trust)?;
+    Ok(trust_file)
 }
 
 async fn renew_certificate(dir: &Path, hosts: &[String], data: &DataArgs) -> anyhow::Result<String> {

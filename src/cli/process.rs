@@ -25,3 +25,9 @@ pub(super) fn raise_descriptor_limit() {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }
+
+/// Returns the limit of open descriptors.
+pub(super) fn descriptor_limit() -> u64 {
+    use nix::sys::resource::{Resource, getrlimit};
+    getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(soft, _)| soft)
+}

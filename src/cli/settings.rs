@@ -47,6 +47,11 @@ impl LocationArgs {
 }
 
 impl SettingsArgs {
+    /// Returns the settings file of the options; `None` for that of the environment.
+    pub(super) fn config_file(&self) -> Option<PathBuf> {
+        self.config.clone()
+    }
+
     /// Loads the settings from the file, the environment and the defaults.
     pub(super) fn load_settings(&self) -> anyhow::Result<Settings> {
         self.load_from(None).map_err(|errors| InvalidInput(errors).into())

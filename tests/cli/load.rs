@@ -49,3 +49,47 @@ fn a_type_without_a_target_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("`ftp` has no built-in target"), "{}", err(&output));
 }
+
+#[test]
+fn agents_check_over_nats_and_every_result_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
+    let args = ["--interval", "5", "--type", "tcp", "--duration", "5", "--warm-up", "1", "--json"];
+    command
+        .args(["load", "--agents", "3", "--monitors-per-agent", "10"])
+        .args(args)
+        .env("TMPDIR", folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let figures: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
+    let number = |key: &str| figures[key].as_f64().unwrap_or_else(|| panic!("{key} is missing: {figures}"));
+    // A window as long as the interval has exactly one run of each monitor.
+    assert_eq!((number("agents"), number("monitors"), number("checks")), (3.0, 30.0, 30.0), "{figures}");
+    assert_eq!((number("missed"), number("not_ok"), number("lost")), (0.0, 0.0, 0.0), "{figures}");
+    assert!(number("stored_per_s") > 3.0, "{figures}");
+    assert!(number("assigned_us") > 0.0 && number("bus_bytes_per_check") > 100.0, "{figures}");
+    assert!(number("agents_cpu_us_per_check") > 0.0 && number("control_cpu_us_per_check") > 0.0, "{figures}");
+    assert!(number("lateness_p50_us") <= number("lateness_p99_us"), "{figures}");
+    assert!(number("lateness_p99_us") <= number("lateness_max_us"), "{figures}");
+    assert!(number("rss_per_idle_agent_bytes") < 100e6, "{figures}");
+    assert!(
+        number("rss_idle_bytes") > 1e6 && number("rss_peak_bytes") >= number("rss_idle_bytes"),
+        "{figures}"
+    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn agents_need_a_nats_server_and_an_interval_of_monitors() {
+    let run = |args: &[&str]| {
+        let base = ["load", "--agents", "1", "--monitors-per-agent", "1", "--type", "tcp", "--duration", "0"];
+        vigie(&[&base[..], args].concat())
+    };
+    let output = run(&["--interval", "7"]);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(err(&output).contains("interval_seconds"), "{}", err(&output));
+    let output = run(&["--interval", "5", "--data", "x"]);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    let output = vigie(&["load", "--agents", "1", "--interval", "5", "--type", "tcp", "--duration", "0"]);
+    assert!(err(&output).contains("--monitors-per-agent"), "{}", err(&output));
+}

@@ -16,6 +16,9 @@ use crate::telemetry::panic_message;
 
 /// Most results of one message and one write.
 const MAX_BATCH: usize = 256;
+/// Time from the start of one write to that of the next, unless a whole batch waits: a write waits for the disk and a
+/// message for its acknowledgement, whether they have one result or a hundred. A result that comes alone goes at once.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(20);
 /// Longest that the first attempt to send results may hold up the next ones.
 const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pause after an attempt that could neither keep nor send results.
@@ -36,9 +39,23 @@ pub(super) async fn run(
     receiver: &mut mpsc::Receiver<CheckResult>,
     taken: &mut Vec<CheckResult>,
 ) {
+    let mut next_flush_at = Instant::now();
     while !taken.is_empty() || receiver.recv_many(taken, MAX_BATCH).await > 0 {
+        fill_until(next_flush_at, receiver, taken).await;
+        next_flush_at = Instant::now() + FLUSH_INTERVAL;
         deliver(parts, encode(parts, taken)).await;
         taken.clear();
+    }
+}
+
+/// Takes further results until `end`, until a whole batch was taken, or until the sender is closed.
+async fn fill_until(end: Instant, receiver: &mut mpsc::Receiver<CheckResult>, taken: &mut Vec<CheckResult>) {
+    while taken.len() < MAX_BATCH {
+        let missing = MAX_BATCH - taken.len();
+        match tokio::time::timeout_at(end, receiver.recv_many(taken, missing)).await {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return,
+        }
     }
 }
 

@@ -21,12 +21,13 @@ use crate::app::reload::configuration_error;
 use crate::app::signals::{SignalRequest, Signals};
 use crate::app::supervisor::Supervisor;
 use crate::app::{browser_setup, systemd};
+use crate::bus::contract::{BusFuture, ResultSink};
 use crate::bus::nats::{
     AgentBus, AgentBusDependencies, AgentCredential, AgentIdentity, NatsConnection, NatsResultTransport,
     measure_clock_offset,
 };
 use crate::clock::{Clock, SystemClock};
-use crate::domain::{Location, Timestamp};
+use crate::domain::{CheckResult, Location, Timestamp};
 use crate::settings::{HostedLocation, SettingSources, Settings};
 use crate::spool::Spool;
 use crate::telemetry::{Metrics, TaskName, init_logging, install_panic_hook};
@@ -87,8 +88,16 @@ async fn run(mut settings: Settings, renew_over_https: HttpsRenewal) -> anyhow::
     let credential = AgentCredential::read(&settings.data_dir)?;
     settings.probe.browser_pool = browser_setup::start_browser_pool(&settings).await;
     let pool = Arc::clone(&settings.probe.browser_pool);
-    let outcome = match RunningAgent::start(&settings, credential).await {
-        Ok((agent, stored)) => agent.run(stored, renew_over_https, &mut signals).await,
+    let outcome = match RunningAgent::start(&settings, credential, None).await {
+        Ok((agent, stored)) => {
+            systemd::notify_ready("Running checks");
+            let outcome = tokio::select! {
+                outcome = agent.serve(stored, renew_over_https, wait_for_stop(&mut signals)) => outcome,
+                () = feed_watchdog() => Ok(()),
+            };
+            agent.shut_down(&mut signals).await;
+            outcome
+        }
         Err(error) => Err(error),
     };
     browser_setup::wait_for_browsers_to_exit(&pool).await;
@@ -97,16 +106,19 @@ async fn run(mut settings: Settings, renew_over_https: HttpsRenewal) -> anyhow::
     Ok(())
 }
 
+/// Called with each result before the outbox takes it.
+pub type ResultObserver = Arc<dyn Fn(&CheckResult) + Send + Sync>;
+
 /// The parts of the agent, wired.
-struct RunningAgent {
+pub(super) struct RunningAgent {
     identity: AgentIdentity,
     credential: AgentCredential,
-    connection: NatsConnection,
+    pub(super) connection: NatsConnection,
     sealer: Arc<RenewedSealer>,
     host_clock: Arc<dyn Clock>,
     clock: Arc<SyncedClock>,
     sharing: Arc<MonitorSharing>,
-    port: Arc<AgentPort>,
+    pub(super) port: Arc<AgentPort>,
     assignment_storage: Arc<AssignmentFiles>,
     supervisor: Arc<Supervisor>,
     data_dir: PathBuf,
@@ -114,10 +126,11 @@ struct RunningAgent {
 }
 
 impl RunningAgent {
-    /// Starts the parts; returns them, and the assignments on disk.
-    async fn start(
+    /// Starts the parts; returns them, and the assignments on disk. `observer` is shown each result.
+    pub(super) async fn start(
         settings: &Settings,
         credential: AgentCredential,
+        observer: Option<ResultObserver>,
     ) -> anyhow::Result<(Self, StoredAssignments)> {
         let identity =
             AgentIdentity { location_id: credential.location_id(), agent_id: credential.agent_id() };
@@ -144,8 +157,12 @@ impl RunningAgent {
         });
         drop(supervisor.spawn(outbox_tasks));
         let sharing = Arc::new(MonitorSharing::shared(identity.agent_id));
+        let result_sink: Arc<dyn ResultSink> = match observer {
+            Some(observer) => Arc::new(ObservedOutbox { observer, outbox: Arc::clone(&outbox) }),
+            None => outbox.clone(),
+        };
         let starter = AgentStarter {
-            result_sink: outbox.clone(),
+            result_sink,
             probe_builder: Arc::new(HostProbeBuilder::new(settings.probe.clone())),
             clock: clock.clone(),
             metrics: Arc::clone(&metrics),
@@ -182,12 +199,12 @@ impl RunningAgent {
         Ok((started, stored))
     }
 
-    /// Runs until a signal, or until a task cannot go on.
-    async fn run(
-        self,
+    /// Checks until `stop` with its reason, or until a task cannot go on. Then end it with [`Self::drain`].
+    pub(super) async fn serve(
+        &self,
         stored: StoredAssignments,
         renew_over_https: HttpsRenewal,
-        signals: &mut Signals,
+        stop: impl Future<Output = &'static str>,
     ) -> anyhow::Result<()> {
         self.step_clock().await;
         let applied = stored_assignments::apply(stored, self.port.as_ref(), self.sealer.as_ref()).await;
@@ -215,19 +232,15 @@ impl RunningAgent {
             version = env!("CARGO_PKG_VERSION"),
             "the agent runs"
         );
-        systemd::notify_ready("Running checks");
         let renewal = (self.data_dir.clone(), renew_over_https);
-        let outcome = tokio::select! {
-            signal = wait_for_stop(signals) => {
-                tracing::info!(signal, "shutting down; the other agents of the location take over");
+        tokio::select! {
+            reason = stop => {
+                tracing::info!(signal = reason, "shutting down; the other agents of the location take over");
                 Ok(())
             }
             failure = self.supervisor.wait_for_failure() => Err(failure.into()),
             () = token_renewal::run(&self.credential, &self.connection, &self.sealer, renewal) => Ok(()),
-            () = feed_watchdog() => Ok(()),
-        };
-        self.shut_down(signals).await;
-        outcome
+        }
     }
 
     /// Sets the clock to that of the control plane before anything is scheduled, if it can be reached soon.
@@ -238,30 +251,49 @@ impl RunningAgent {
         }
     }
 
-    /// Hands the monitors over to the other agents, finishes running checks, and keeps every result.
-    async fn shut_down(self, signals: &mut Signals) {
+    /// Shuts down; a second signal ends the process at once.
+    async fn shut_down(&self, signals: &mut Signals) {
         systemd::notify_stopping(
             HANDOVER_TIMEOUT + self.drain_timeout + OUTBOX_DRAIN_TIMEOUT + Duration::from_secs(10),
         );
-        let AgentPortParts { agent, outbox, .. } = &self.port.parts;
-        let drain = async {
-            self.port.begin_drain();
-            let give_up_at = Instant::now() + HANDOVER_TIMEOUT;
-            while self.sharing.is_member_from(self.clock.now()) && Instant::now() < give_up_at {
-                tokio::time::sleep(HANDOVER_LOOK).await;
-            }
-            agent.runner().shutdown(self.drain_timeout).await;
-            if tokio::time::timeout(OUTBOX_DRAIN_TIMEOUT, outbox.drain()).await.is_err() {
-                tracing::error!("the last results did not reach the disk in time");
-            }
-        };
         tokio::select! {
-            () = drain => {}
+            () = self.drain() => {}
             signal = signals.second_stop() => {
                 tracing::warn!(signal, "second signal received, exiting at once");
                 std::process::exit(FORCED_EXIT_CODE);
             }
         }
+    }
+
+    /// Hands the monitors over to the other agents, finishes running checks, and keeps every result.
+    async fn drain(&self) {
+        self.port.begin_drain();
+        let give_up_at = Instant::now() + HANDOVER_TIMEOUT;
+        while self.sharing.is_member_from(self.clock.now()) && Instant::now() < give_up_at {
+            tokio::time::sleep(HANDOVER_LOOK).await;
+        }
+        self.finish_checks().await;
+        if tokio::time::timeout(OUTBOX_DRAIN_TIMEOUT, self.port.parts.outbox.drain()).await.is_err() {
+            tracing::error!("the last results did not reach the disk in time");
+        }
+    }
+
+    /// Starts no more checks, and waits for those that run. The outbox goes on.
+    pub(super) async fn finish_checks(&self) {
+        self.port.parts.agent.runner().shutdown(self.drain_timeout).await;
+    }
+}
+
+/// The outbox, and who is shown its results.
+struct ObservedOutbox {
+    observer: ResultObserver,
+    outbox: Arc<ResultOutbox>,
+}
+
+impl ResultSink for ObservedOutbox {
+    fn deliver(&self, result: CheckResult) -> BusFuture<'_, ()> {
+        (self.observer)(&result);
+        self.outbox.deliver(result)
     }
 }
 

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::agents::{self, AgentsLoad};
+use super::memory_samples::wait_and_sample_peak_memory;
 use super::pipeline::{LoadPipeline, LoadStore};
 use super::report::{LoadMeasurements, LoadReport};
-use super::targets::LoadTargets;
+use super::targets::{LoadTargets, no_target_error};
 use crate::cli::output::UsageError;
 use crate::cli::process::raise_descriptor_limit;
 use crate::cli::settings::SettingsArgs;
@@ -17,9 +19,6 @@ use crate::domain::MonitorType;
 /// Most time to wait for running checks after the measured window.
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Time between two samples of the memory usage.
-const MEMORY_SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
-
 /// Longest default warm-up, in seconds.
 const MAX_DEFAULT_WARM_UP_SECONDS: u64 = 10;
 
@@ -28,19 +27,33 @@ const MAX_DEFAULT_WARM_UP_SECONDS: u64 = 10;
 /// Starts targets on loopback in a process of their own, plans N monitors of one type for them, and runs every
 /// check through the whole pipeline: schedule, probe, verdict, store. Prints figures of the runs that were planned
 /// in the measured time. CPU and memory are those of this process, without the targets.
+///
+/// With `--agents`, the checks run at agents: this process is the control plane of a server with SQLite, NATS is a server
+/// of its own, and all agents are in one further process. Each agent has its own location, credential, connection and
+/// spool.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   vigie load --monitors 100000 --interval 60 --type tcp --duration 120
   vigie load --monitors 1000000 --interval 3600 --type website --duration 0   memory at idle
   vigie load --monitors 5000 --interval 5 --type website --duration 30 --json
+  vigie load --agents 1000 --monitors-per-agent 1000 --interval 300 --type tcp --duration 300
 
 The targets take processor time too: on two cores, they and the pipeline share them.")]
 pub(in crate::cli) struct Args {
     /// Number of monitors
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    monitors: u32,
-    /// Seconds between two runs of one monitor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000),
+        required_unless_present = "agents")]
+    monitors: Option<u32>,
+    /// Number of agents that run the checks, each at a location of its own; needs `nats-server`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000),
+        conflicts_with_all = ["monitors", "data"], requires = "monitors_per_agent")]
+    agents: Option<u32>,
+    /// Number of monitors of each agent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        requires = "agents")]
+    monitors_per_agent: Option<u32>,
+    /// Seconds between two runs of one monitor; with `--agents`, an interval that monitors can have
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     interval: u32,
     /// Monitor type: website, website-ssl, tcp, name-server or ping
@@ -72,8 +85,20 @@ impl Args {
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
     let monitor_type = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
-    let report =
-        crate::cli::process::build_multi_threaded_runtime()?.block_on(measure_load(&args, monitor_type))?;
+    let runtime = crate::cli::process::build_multi_threaded_runtime()?;
+    if let (Some(agent_count), Some(monitors_per_agent)) = (args.agents, args.monitors_per_agent) {
+        let load = AgentsLoad {
+            agent_count,
+            monitors_per_agent,
+            interval_seconds: args.interval,
+            monitor_type,
+            measured: Duration::from_secs(u64::from(args.duration)),
+            warm_up: args.warm_up_duration(),
+            settings: args.settings.clone(),
+        };
+        return runtime.block_on(agents::run(load, args.json));
+    }
+    let report = runtime.block_on(measure_load(&args, monitor_type))?;
     let text = if args.json { serde_json::to_string_pretty(&report)? + "\n" } else { report.render_table() };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -82,19 +107,16 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
 async fn measure_load(args: &Args, monitor_type: MonitorType) -> anyhow::Result<LoadReport> {
     let targets = LoadTargets::start_responder().await?;
     if targets.monitor_fields(monitor_type, 0).is_none() {
-        let hint = "targets exist for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
-        return Err(UsageError::with_hint(
-            format!("type `{monitor_type}` has no built-in target"),
-            Some(hint),
-        ));
+        return Err(no_target_error(monitor_type));
     }
     let mut settings = args.settings.load_settings()?;
     targets.trust_target_ca(&mut settings);
     let store = LoadStore::open(args.data.as_deref(), settings.store.cache_bytes)?;
     let measured_duration = Duration::from_secs(u64::from(args.duration));
     let pipeline = LoadPipeline::start(&settings, &store)?;
+    let monitor_count = args.monitors.unwrap_or_default();
     let load_monitors =
-        super::pipeline::build_monitors(&targets, monitor_type, args.monitors, args.interval, &settings)?;
+        super::pipeline::build_monitors(&targets, monitor_type, monitor_count, args.interval, &settings)?;
     let monitor_count = load_monitors.documents.len();
     let window_start = SystemClock.now() + args.warm_up_duration();
     pipeline.run_counter.set_measured_window(window_start..window_start + measured_duration);
@@ -133,17 +155,4 @@ async fn measure_load(args: &Args, monitor_type: MonitorType) -> anyhow::Result<
             rss_peak_bytes,
         },
     ))
-}
-
-/// Waits until `end`, and returns the highest resident memory measured meanwhile, in bytes.
-async fn wait_and_sample_peak_memory(end: crate::domain::Timestamp) -> u64 {
-    let mut peak_bytes = 0;
-    loop {
-        peak_bytes = peak_bytes.max(super::process_usage::resident_bytes());
-        let remaining = end.since(SystemClock.now());
-        if remaining.is_zero() {
-            return peak_bytes;
-        }
-        SystemClock.sleep(remaining.min(MEMORY_SAMPLE_INTERVAL)).await;
-    }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::cli::output::UsageError;
 use crate::cli::responder::ListeningLine;
 use crate::domain::MonitorType;
 use crate::net::Pem;
@@ -50,12 +51,12 @@ impl LoadTargets {
 
     /// Makes checks with `settings` trust the HTTPS target.
     pub(super) fn trust_target_ca(&self, settings: &mut Settings) {
-        let text = self.ca_pem.clone().into_bytes();
-        settings
-            .net
-            .trust_config
-            .additional_authorities
-            .push(Pem { label: "built-in targets".to_owned(), text });
+        trust_ca(settings, self.ca_pem.clone());
+    }
+
+    /// Returns the certificate of the authority of the HTTPS target, in PEM.
+    pub(super) fn ca_pem(&self) -> &str {
+        &self.ca_pem
     }
 
     /// Fields of monitor `index` of `monitor_type`; `None` for a type without a built-in target.
@@ -87,6 +88,18 @@ impl LoadTargets {
         fields.insert("billing_plancode".to_owned(), json!("load"));
         Some(fields)
     }
+}
+
+/// Makes checks with `settings` trust the authority `ca_pem` of the HTTPS target.
+pub(super) fn trust_ca(settings: &mut Settings, ca_pem: String) {
+    let pem = Pem { label: "built-in targets".to_owned(), text: ca_pem.into_bytes() };
+    settings.net.trust_config.additional_authorities.push(pem);
+}
+
+/// Returns the error for a type without a target.
+pub(super) fn no_target_error(monitor_type: MonitorType) -> anyhow::Error {
+    let hint = "targets exist for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
+    UsageError::with_hint(format!("type `{monitor_type}` has no built-in target"), Some(hint))
 }
 
 fn hostname_and_port_fields(address: std::net::SocketAddr) -> Value {

@@ -283,7 +283,7 @@ impl IngestTask {
 
     /// Puts what the store did not take into the spool, for the next process.
     async fn spool_unstored_results(&mut self) {
-        let Some(spool) = self.worker.spool.clone() else { return };
+        let Some(spool) = self.worker.spool.lock().take() else { return };
         let (mut results, mut count, mut bytes) = (Vec::new(), 0, 0);
         let processed = self.in_flight.take().map(|in_flight| in_flight.batch).into_iter();
         for batch in processed.chain(self.processed.take()) {

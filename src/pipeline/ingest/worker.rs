@@ -24,8 +24,8 @@ pub(super) struct IngestWorker {
     pub(super) store: Arc<dyn Ingest>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) quarantine: QuarantineRecorder,
-    /// Takes what is not stored when the process ends; `None` drops it.
-    pub(super) spool: Option<Arc<ResultSpool>>,
+    /// Takes what is not stored when the ingest ends, which releases it; `None` drops it.
+    pub(super) spool: Mutex<Option<Arc<ResultSpool>>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) settings: IngestSettings,
     pub(super) location_states: Mutex<HashMap<(MonitorId, LocationId), MonitorLocationState>>,
@@ -61,7 +61,7 @@ impl IngestWorker {
             store,
             metrics,
             quarantine,
-            spool,
+            spool: Mutex::new(spool),
             heartbeat,
             settings,
             location_states: Mutex::new(stored_states),

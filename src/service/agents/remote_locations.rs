@@ -1,13 +1,15 @@
 //! The locations that have agents on other hosts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::agent_service::AgentService;
-use super::stored_agent::{agents, find_location};
+use super::stored_agent::agents;
+use crate::bus::nats::DataKeyId;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::domain::{CustomerId, Location, LocationId};
-use crate::schema::typed::record::LocationSettings;
+use crate::domain::{ConfigRecordKind, CustomerId, Location, LocationId};
+use crate::schema::typed::record::{LocationKeySettings, LocationSettings, parse_record};
 use crate::service::caller::ServiceError;
+use crate::store::{ConfigRecordFilter, Pagination};
 
 /// A location with agents on other hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +31,35 @@ impl AgentService {
         let all = agents(&*self.config_store, None).await?;
         let active = all.iter().filter(|agent| agent.revoked_at.is_none());
         let location_ids: BTreeSet<LocationId> = active.map(|agent| agent.location).collect();
-        let mut locations = Vec::with_capacity(location_ids.len());
-        for location_id in location_ids {
-            let Some(record) = find_location(&*self.config_store, location_id).await? else { continue };
-            let Some(settings) = settings_or_skip::<LocationSettings<'_>>(&record) else { continue };
+        // One query, since there may be a thousand locations.
+        let filter = ConfigRecordFilter::new(ConfigRecordKind::Location);
+        let records = self.config_store.records(filter, Pagination::ALL).await?.items;
+        let to_location = |record: &crate::domain::ConfigRecord| {
+            let location_id = LocationId(record.id);
+            let settings = settings_or_skip::<LocationSettings<'_>>(record)
+                .filter(|_| location_ids.contains(&location_id))?;
             let (name, region_code) = (settings.name.to_owned(), settings.region);
             let location = Location { id: location_id, name, region_code };
-            locations.push(RemoteLocationRecord {
-                location,
-                customer: record.customer,
-                can_verify: settings.verifies,
-            });
+            Some(RemoteLocationRecord { location, customer: record.customer, can_verify: settings.verifies })
+        };
+        Ok(records.iter().filter_map(to_location).collect())
+    }
+
+    /// Returns the number of the newest data key of each location that has one.
+    ///
+    /// # Errors
+    /// Fails when the store fails, and for a damaged record.
+    pub async fn newest_data_keys(&self) -> Result<HashMap<LocationId, DataKeyId>, ServiceError> {
+        let filter = ConfigRecordFilter::new(ConfigRecordKind::LocationKey);
+        let mut newest = HashMap::new();
+        for record in self.config_store.records(filter, Pagination::ALL).await?.items {
+            let settings: LocationKeySettings = parse_record(&record)?;
+            // A number out of range is reported when the key is read.
+            let number = DataKeyId::try_from(settings.number).unwrap_or_default();
+            let location = LocationId(record.parent_id.unwrap_or_default());
+            let known = newest.entry(location).or_insert(number);
+            *known = number.max(*known);
         }
-        Ok(locations)
+        Ok(newest)
     }
 }

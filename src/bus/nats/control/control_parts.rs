@@ -1,5 +1,6 @@
 //! What the parts of the bus share, and the operations that several of them need.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use tokio::sync::Notify;
@@ -39,7 +40,7 @@ pub(super) struct ControlParts {
     pub(super) events: Arc<dyn BusEventSink>,
     /// `None` before it was opened first.
     pub(super) bucket: RwLock<Option<AssignmentBucket>>,
-    pub(super) locations: RwLock<Vec<Arc<LocationEntry>>>,
+    pub(super) locations: RwLock<BTreeMap<LocationId, Arc<LocationEntry>>>,
     pub(super) certificates: RwLock<Arc<[AssignedCertificate]>>,
     pub(super) snapshot_source: RwLock<Option<Weak<dyn SnapshotSource>>>,
 }
@@ -94,12 +95,12 @@ impl ControlParts {
 
     /// Returns all locations.
     pub(super) fn locations(&self) -> Vec<Arc<LocationEntry>> {
-        self.locations.read().clone()
+        self.locations.read().values().cloned().collect()
     }
 
     /// Returns a location; `None` when it has no agents on other hosts.
     pub(super) fn location(&self, location: LocationId) -> Option<Arc<LocationEntry>> {
-        self.locations.read().iter().find(|entry| entry.id() == location).cloned()
+        self.locations.read().get(&location).cloned()
     }
 
     /// Checks which of `results` can come from `location`; waits until what is published for it is known. The reason for

@@ -17,6 +17,8 @@ use crate::schedule::LocationMembers;
 
 /// So many changes at once go into a snapshot rather than into a message each.
 const BULK_CHANGES: usize = 2_000;
+/// So many do if they are a quarter of the entries too: a snapshot is a few messages for thousands of monitors.
+const MIN_BULK_CHANGES: usize = 200;
 /// A new snapshot is made after so many changes, or after a quarter of the entries changed.
 const MIN_CHANGES_PER_SNAPSHOT: usize = 1_000;
 
@@ -109,7 +111,7 @@ impl LocationAssignments {
             removed.map(|monitor_id| AssignmentUpdate::Unassign { monitor_id, cancel_running: true });
         let updates = removed.chain(wanted.iter().cloned()).collect();
         let changes = self.changed_entries(cx, updates)?;
-        if changes.len() >= BULK_CHANGES {
+        if goes_into_snapshot(changes.len(), self.entries.len()) {
             self.last_revision = cx.bucket.announce_snapshot(self.location).await?;
             let updates = self.needed(cx, wanted);
             self.write_snapshot(cx, updates).await?;
@@ -295,6 +297,11 @@ impl LocationAssignments {
         }
         Ok(())
     }
+}
+
+/// Whether so many changes of a location with so many entries go into a snapshot.
+fn goes_into_snapshot(changes: usize, entries: usize) -> bool {
+    changes >= BULK_CHANGES || (changes >= MIN_BULK_CHANGES && changes * 4 >= entries)
 }
 
 /// Returns the members that an update sets.

@@ -1,6 +1,5 @@
 //! The bus to agents on other hosts, as the control plane calls it.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use tokio::sync::Notify;
@@ -74,15 +73,14 @@ impl NatsBus {
     /// Sets the locations. What is published for those that stay is kept.
     pub fn set_locations(&self, remotes: Vec<RemoteLocation>) {
         let mut locations = self.parts.locations.write();
-        let mut before: HashMap<LocationId, Arc<LocationEntry>> =
-            locations.drain(..).map(|entry| (entry.id(), entry)).collect();
+        let before = std::mem::take(&mut *locations);
         locations.extend(remotes.into_iter().map(|remote| {
             let location = remote.connected.location.id;
-            let assignments = before.remove(&location).map_or_else(
+            let assignments = before.get(&location).map_or_else(
                 || Arc::new(tokio::sync::Mutex::new(LocationAssignments::new(location))),
                 |entry| Arc::clone(&entry.assignments),
             );
-            Arc::new(LocationEntry { remote, assignments })
+            (location, Arc::new(LocationEntry { remote, assignments }))
         }));
         drop(locations);
         self.parts.wake_reconcile.notify_one();
@@ -132,7 +130,7 @@ impl NatsBus {
 
 impl LocationBus for NatsBus {
     fn locations(&self) -> Arc<[ConnectedLocation]> {
-        self.parts.locations.read().iter().map(|entry| entry.remote.connected.clone()).collect()
+        self.parts.locations.read().values().map(|entry| entry.remote.connected.clone()).collect()
     }
 
     fn publish(

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::TryStreamExt;
+
 use super::assignment_bucket::AssignmentBucket;
 use super::control_parts::{ControlParts, LocationEntry};
 use super::streams::Inbound;
@@ -16,6 +18,8 @@ use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 
 /// How often agents are looked at, and members are decided.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// Locations that are compared with what is published at the same time.
+const LOCATIONS_AT_ONCE: usize = 8;
 /// How often the control plane tells agents about itself.
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
 /// What is logged when a part of the bus fails.
@@ -60,19 +64,26 @@ impl SupervisedTask for NatsBusTask {
 async fn reconcile_locations(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
     loop {
         renew_bucket(parts).await?;
-        for entry in parts.locations() {
-            let mut assignments = entry.assignments.lock().await;
-            parts.reconcile_if_needed(&entry, &mut assignments).await?;
-            if assignments.needs_snapshot() {
-                let wanted = parts.wanted(entry.id()).await?;
-                let (bucket, certificates) = (parts.bucket()?, parts.certificates());
-                let cx = parts.publish_context(&entry, &bucket, &certificates);
-                assignments.make_snapshot(&cx, wanted).await?;
-            }
-        }
+        // Each waits for a dozen replies of NATS, one after another.
+        let locations = futures::stream::iter(parts.locations().into_iter().map(Ok));
+        let reconcile = |entry: Arc<LocationEntry>| async move { reconcile_location(parts, &entry).await };
+        locations.try_for_each_concurrent(LOCATIONS_AT_ONCE, reconcile).await?;
         // Besides being woken, since the stream may have been lost.
         let _ = tokio::time::timeout(STATUS_INTERVAL, parts.wake_reconcile.notified()).await;
     }
+}
+
+/// Publishes what was not published for a location, and a new snapshot when much has changed.
+async fn reconcile_location(parts: &Arc<ControlParts>, entry: &LocationEntry) -> Result<(), NatsError> {
+    let mut assignments = entry.assignments.lock().await;
+    parts.reconcile_if_needed(entry, &mut assignments).await?;
+    if assignments.needs_snapshot() {
+        let wanted = parts.wanted(entry.id()).await?;
+        let (bucket, certificates) = (parts.bucket()?, parts.certificates());
+        let cx = parts.publish_context(entry, &bucket, &certificates);
+        assignments.make_snapshot(&cx, wanted).await?;
+    }
+    Ok(())
 }
 
 /// Opens the bucket of assignments again when its stream was lost; then everything is published again.

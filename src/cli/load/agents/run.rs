@@ -1,0 +1,98 @@
+//! Starts what a load run with agents needs, and ends it in any case.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Mutex;
+
+use super::bus_traffic::BusTraffic;
+use super::measure::LoadRun;
+use super::nats_server::PrivateNatsServer;
+use super::settings::settings_in;
+use super::temporary_folder::TemporaryFolder;
+use crate::app::key_file_location;
+use crate::cli::load::targets::{LoadTargets, no_target_error};
+use crate::cli::output::{self, UsageError};
+use crate::cli::process::descriptor_limit;
+use crate::cli::settings::SettingsArgs;
+use crate::domain::MonitorType;
+use crate::vault::Keyring;
+
+/// Descriptors for each agent: its connection, its spool, and the streams of its location at the NATS server.
+const DESCRIPTORS_PER_AGENT: u64 = 6;
+/// Descriptors of each process besides.
+const OTHER_DESCRIPTORS: u64 = 500;
+/// Exit code after SIGINT or SIGTERM.
+const INTERRUPTED_EXIT_CODE: u8 = 130;
+
+/// What to run.
+pub(in crate::cli::load) struct AgentsLoad {
+    pub(in crate::cli::load) agent_count: u32,
+    pub(in crate::cli::load) monitors_per_agent: u32,
+    pub(in crate::cli::load) interval_seconds: u32,
+    pub(in crate::cli::load) monitor_type: MonitorType,
+    pub(in crate::cli::load) measured: Duration,
+    pub(in crate::cli::load) warm_up: Duration,
+    pub(in crate::cli::load) settings: SettingsArgs,
+}
+
+/// Runs `load` and prints its figures.
+pub(in crate::cli::load) async fn run(load: AgentsLoad, as_json: bool) -> anyhow::Result<ExitCode> {
+    let needed = OTHER_DESCRIPTORS + DESCRIPTORS_PER_AGENT * u64::from(load.agent_count);
+    if descriptor_limit() < needed {
+        let hint = Some(format!("raise the limit with `ulimit -n {needed}`, or run fewer agents"));
+        let text = format!(
+            "{} agents need up to {needed} open files, and this process may have {}",
+            load.agent_count,
+            descriptor_limit()
+        );
+        return Err(UsageError::with_hint(text, hint));
+    }
+    let targets = LoadTargets::start_responder().await?;
+    if targets.monitor_fields(load.monitor_type, 0).is_none() {
+        return Err(no_target_error(load.monitor_type));
+    }
+    let folder = TemporaryFolder::create()?;
+    let settings = settings_in(&load.settings.load_settings()?, folder.path().join("server"));
+    let (nats_server, trust_file) = PrivateNatsServer::start(&folder.path().join("nats"), &settings).await?;
+    let keyring = Keyring::read_from(key_file_location(&settings))?;
+    let trust = trust_file.read(&keyring)?.context("the keys of NATS are missing")?;
+    let agents_folder = folder.path().join("agents");
+    std::fs::create_dir(&agents_folder)?;
+    let run = Arc::new(LoadRun {
+        load,
+        folder: agents_folder,
+        settings,
+        targets,
+        traffic: BusTraffic::connect(&trust).await?,
+        agents: Mutex::default(),
+        main_runtime: Handle::current(),
+    });
+    let report = tokio::select! {
+        report = run.measure() => report.map(Some),
+        interrupted = wait_for_signal() => interrupted.map(|()| None),
+    };
+    // A run that was interrupted ends with its runtime, and releases the agents then.
+    if let Some(agents) = run.agents.lock().await.take() {
+        agents.stop().await;
+    }
+    nats_server.stop().await;
+    let Some(report) = report? else { return Ok(ExitCode::from(INTERRUPTED_EXIT_CODE)) };
+    let text = if as_json { serde_json::to_string_pretty(&report)? + "\n" } else { report.render_table() };
+    output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for SIGINT or SIGTERM.
+async fn wait_for_signal() -> anyhow::Result<()> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
