@@ -3,20 +3,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod accounts;
-mod agents;
 mod alert;
 mod alerts;
 mod api_fields;
 mod api_v3;
 mod bulk;
-mod bus;
 mod evaluate;
 mod fixture;
 mod legacy;
 mod manual;
 mod model;
 mod monitors;
-mod nats_bus;
 /// Shared with the fuzz targets, whose crates include the file under the same module name.
 #[path = "fuzz/play.rs"]
 mod play;

@@ -4,9 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod agent;
+mod agents;
+mod bus;
 mod cli;
 mod daemon;
 mod endurance;
+mod nats_bus;
 mod net;
 mod notify;
 mod page;

@@ -47,6 +47,7 @@ type Record = (Head, Vec<Vec<u8>>);
 /// A write that waits.
 enum PendingWrite {
     Replace(AppliedPosition, Vec<u8>),
+    Restart(AppliedPosition, Vec<Vec<u8>>),
     Append(AppliedPosition, Vec<Vec<u8>>),
 }
 
@@ -112,6 +113,11 @@ impl AssignmentStorage for AssignmentFiles {
         self.send(PendingWrite::Replace(position.clone(), snapshot));
     }
 
+    fn restart(&self, position: &AppliedPosition, messages: Vec<Vec<u8>>) {
+        self.stream_id.lock().clone_from(&position.stream_id);
+        self.send(PendingWrite::Restart(position.clone(), messages));
+    }
+
     fn append(&self, revision: u64, messages: Vec<Vec<u8>>) {
         let stream_id = self.stream_id.lock().clone();
         self.send(PendingWrite::Append(AppliedPosition { stream_id, revision }, messages));
@@ -136,6 +142,7 @@ impl Files {
     fn write(&self, write: PendingWrite) {
         let written = match write {
             PendingWrite::Replace(position, snapshot) => self.replace(&position, snapshot),
+            PendingWrite::Restart(position, messages) => self.restart(&position, &messages),
             PendingWrite::Append(position, messages) => self.append(&position, &messages),
         };
         if let Err(error) = written {
@@ -159,16 +166,31 @@ impl Files {
         Ok(record)
     }
 
-    fn replace(&self, position: &AppliedPosition, snapshot: Vec<u8>) -> io::Result<()> {
-        let record = self.record(position, &[snapshot])?;
-        let (path, temporary) = (self.snapshot_path(), self.folder.join("snapshot.new"));
+    /// Replaces a file, such that a crash leaves the old one or the new one.
+    fn replace_file(&self, path: &Path, record: &[u8]) -> io::Result<()> {
+        let temporary = self.folder.join("new");
         let mut file =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-        file.write_all(&record)?;
+        file.write_all(record)?;
         file.sync_all()?;
-        std::fs::rename(&temporary, &path)?;
+        std::fs::rename(&temporary, path)
+    }
+
+    fn replace(&self, position: &AppliedPosition, snapshot: Vec<u8>) -> io::Result<()> {
+        self.replace_file(&self.snapshot_path(), &self.record(position, &[snapshot])?)?;
         // Changes that stay after a crash are older than the snapshot, or of another stream, and not read.
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(self.changes_path())?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    fn restart(&self, position: &AppliedPosition, messages: &[Vec<u8>]) -> io::Result<()> {
+        self.replace_file(&self.changes_path(), &self.record(position, messages)?)?;
+        // After a crash before this, the changes are of another stream than the snapshot, and not read.
+        if let Err(error) = std::fs::remove_file(self.snapshot_path())
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
+        }
         File::open(&self.folder)?.sync_all()
     }
 
@@ -285,6 +307,17 @@ mod tests {
         assert_eq!(stored.position, position("a", last));
         let expected: Vec<_> = (2..=last).map(|revision| revision.to_string().into_bytes()).collect();
         assert_eq!(stored.messages, expected);
+    }
+
+    #[test]
+    fn without_a_snapshot_the_stream_is_read_back_too() {
+        let (_folder, files) = files();
+        files.replace(&position("a", 7), b"all".to_vec()).unwrap();
+        files.restart(&position("b", 3), &[b"one".to_vec(), b"two".to_vec()]).unwrap();
+        files.append(&position("b", 4), &[b"three".to_vec()]).unwrap();
+        let stored = files.read().unwrap();
+        assert_eq!((stored.position, stored.snapshot), (position("b", 4), None));
+        assert_eq!(stored.messages, [b"one".to_vec(), b"two".to_vec(), b"three".to_vec()]);
     }
 
     #[test]

@@ -31,18 +31,18 @@ impl MonitorSharing {
         self.history.write().push(members);
     }
 
-    /// Whether this agent checks the run of `monitor` planned at `planned_at`.
+    /// Whether this agent makes the check of `monitor` that starts at `starts_at`, its delay at this location included.
     #[must_use]
-    pub fn owns(&self, monitor: MonitorId, planned_at: Timestamp) -> bool {
-        self.agent_id.is_none_or(|own| self.history.read().owner(monitor, planned_at) == Some(own))
+    pub fn owns(&self, monitor: MonitorId, starts_at: Timestamp) -> bool {
+        self.agent_id.is_none_or(|own| self.history.read().owner(monitor, starts_at) == Some(own))
     }
 
-    /// Whether this agent checks any run planned at `planned_at` or later.
+    /// Whether this agent makes any check that starts at `starts_at` or later.
     #[must_use]
-    pub fn is_member_from(&self, planned_at: Timestamp) -> bool {
+    pub fn is_member_from(&self, starts_at: Timestamp) -> bool {
         let Some(own) = self.agent_id else { return true };
         let history = self.history.read();
         let is_own = |members: &LocationMembers| members.members.iter().any(|member| member.agent_id == own);
-        history.last().is_some_and(|last| is_own(last) || last.effective_at > planned_at)
+        history.last().is_some_and(|last| is_own(last) || last.effective_at > starts_at)
     }
 }

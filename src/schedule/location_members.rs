@@ -20,16 +20,25 @@ pub struct LocationMember {
     pub weight: u32,
 }
 
-/// The agents that share the monitors of a location, from a planned time on.
+/// The agents that share the monitors of a location, from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocationMembers {
-    /// The first planned time that they share, by the clock of the control plane.
+    /// When the checks that they share start, by the clock of the control plane. The delay of a location counts.
     pub effective_at: Timestamp,
     /// The agents, by ascending id.
     pub members: Vec<LocationMember>,
 }
 
 impl LocationMembers {
+    /// Returns the agents, that which checks `monitor` first, then each that does so without those before it.
+    #[must_use]
+    pub fn ranked(&self, monitor: MonitorId) -> Vec<AgentId> {
+        let mut scored: Vec<_> =
+            self.members.iter().map(|member| (score(*member, monitor), member.agent_id)).collect();
+        scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        scored.into_iter().map(|(_, agent_id)| agent_id).collect()
+    }
+
     /// Returns the agent that checks `monitor`; `None` without any agent.
     #[must_use]
     pub fn owner(&self, monitor: MonitorId) -> Option<AgentId> {
@@ -73,11 +82,11 @@ impl MembersHistory {
         self.changes.back()
     }
 
-    /// Returns the agent that checks the run of `monitor` planned at `planned_at`; `None` while no members are known.
-    /// Runs before the first change that is known belong to its members.
+    /// Returns the agent that makes the check of `monitor` that starts at `starts_at`; `None` while no members are known.
+    /// Checks before the first change that is known belong to its members.
     #[must_use]
-    pub fn owner(&self, monitor: MonitorId, planned_at: Timestamp) -> Option<AgentId> {
-        let in_effect = self.changes.iter().rev().find(|change| change.effective_at <= planned_at);
+    pub fn owner(&self, monitor: MonitorId, starts_at: Timestamp) -> Option<AgentId> {
+        let in_effect = self.changes.iter().rev().find(|change| change.effective_at <= starts_at);
         in_effect.or_else(|| self.changes.front())?.owner(monitor)
     }
 }
@@ -126,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_belongs_to_the_members_of_its_planned_time() {
+    fn a_check_belongs_to_the_members_at_its_start() {
         let mut history = MembersHistory::default();
         assert_eq!(history.owner(MonitorId(1), at(0)), None);
         history.push(members(100, &[(1, 1)]));

@@ -4,7 +4,7 @@ mod back_pressure;
 mod checks;
 mod connectivity;
 mod first_checks;
-mod kit;
+pub mod kit;
 mod real_time;
 mod runner;
 mod shutdown;

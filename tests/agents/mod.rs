@@ -2,9 +2,13 @@
 
 mod credential;
 mod enrolment;
+mod forged;
 mod hostile;
 mod init;
 mod kit;
+mod modes;
+mod network;
 mod overview;
 mod permissions;
 mod revocation;
+mod sharing;

@@ -19,7 +19,7 @@ use super::kit::{Agent, Connection, Kit, SOON};
 use crate::support::binary::{err, out, vigie_at};
 
 /// `vigie serve` over the data of a kit.
-struct Server {
+pub(super) struct Server {
     child: Child,
     address: String,
     token: String,
@@ -34,7 +34,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    async fn start(data: TempDir) -> Self {
+    pub(super) async fn start(data: TempDir) -> Self {
         let monitors = data.path().join("monitors");
         fs::create_dir(&monitors).unwrap();
         let log = data.path().join("log");
@@ -80,11 +80,24 @@ impl Server {
         serde_json::from_str(&self.vigie(&[args, &["--json"]].concat()).await.0).unwrap()
     }
 
-    fn metrics(&self) -> String {
+    pub(super) fn metrics(&self) -> String {
+        self.get("/metrics")
+    }
+
+    /// Returns the objects of a list of the API.
+    pub(super) fn list(&self, path: &str) -> Vec<Value> {
+        let response = self.get(&format!("/api/v3{path}"));
+        let body = response.split_once("\r\n\r\n").unwrap().1;
+        let list: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{response}"));
+        list["results"].as_array().unwrap_or_else(|| panic!("{response}")).clone()
+    }
+
+    /// Returns the whole response.
+    fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let token = &self.token;
         let request =
-            format!("GET /metrics HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
+            format!("GET {path} HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
         let mut response = String::new();
         stream.read_to_string(&mut response).unwrap();

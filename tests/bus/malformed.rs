@@ -151,7 +151,7 @@ fn orders_and_replies_with_values_that_cannot_be_used_are_refused_with_their_fie
         order.into_order(&FlippingSealer).unwrap_err().to_string()
     };
     let timeout = |timeout_us| {
-        let order = FirstCheckOrderMessage { monitor_id: 1, planned_at_us: 0, timeout_us };
+        let order = FirstCheckOrderMessage { monitor_id: 1, timeout_us, ..FirstCheckOrderMessage::default() };
         order.into_order().unwrap_err().to_string()
     };
     let reply = |reply| OrderReplyMessage { reply }.into_reply().unwrap_err().to_string();

@@ -1,6 +1,6 @@
 //! Messages as version 1 encoded them, in `tests/fixtures/bus-messages-1`: every later version reads them, since agents
 //! and control planes of different versions talk to each other. A file is never changed. A new kind gets its file by
-//! `VIGIE_PIN_BUS_MESSAGES=1 cargo test --test service -- bus::pinned`.
+//! `VIGIE_PIN_BUS_MESSAGES=1 cargo test --test targets -- bus::pinned`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn status() -> ControllerStatusMessage {
 }
 
 fn watch_request() -> WatchRequestMessage {
-    WatchRequestMessage { applied_revision: 900, stream_id: "2026-11-25".to_owned() }
+    WatchRequestMessage { applied_revision: 900, stream_id: "2026-11-25".to_owned(), damaged_snapshot: 0 }
 }
 
 fn watch_reply() -> WatchReplyMessage {

@@ -1,6 +1,7 @@
 //! An agent on a host of its own, as its user runs it: with NATS, the server and the agent as processes.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::process::{Daemon, command, folder};
 use crate::support::binary::{err, vigie};
-use crate::support::daemon::free_port;
+use crate::support::daemon::{free_port, has};
+use crate::support::lacking;
 use crate::support::nats::NatsServer;
 
 /// Returns the command of an agent with its data in `folder`.
@@ -32,16 +34,18 @@ fn start_agent(data: &Path) -> Daemon {
     Daemon::starting(agent_command(data).spawn().unwrap(), tempfile::tempdir().unwrap())
 }
 
-/// Waits until the server has `count` results; returns them.
-fn wait_for_results(server: &Daemon, count: usize) -> Vec<Value> {
+/// Waits until the server has a first check of each of the monitors `names`; returns all results.
+fn wait_for_first_checks(server: &Daemon, names: &[&str]) -> Vec<Value> {
     let until = Instant::now() + Duration::from_secs(40);
     loop {
         let (_, found) = server.call("GET", "/results?limit=50", &json!({}));
         let results = found["results"].as_array().unwrap();
-        if results.len() >= count {
+        let is_first =
+            |result: &Value, name: &str| result["monitor_name"] == name && result["trigger"] == "first";
+        if names.iter().all(|name| results.iter().any(|result| is_first(result, name))) {
             return results.clone();
         }
-        assert!(Instant::now() < until, "{} of {count} results", results.len());
+        assert!(Instant::now() < until, "first checks of {names:?} among {results:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -99,7 +103,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
         let (status, created) = server.call("POST", "/monitors/tcp", &monitor(name, port));
         assert_eq!(status, 200, "{created}");
     }
-    let results = wait_for_results(&server, 2);
+    let results = wait_for_first_checks(&server, &["open", "closed"]);
     let outcome_of = |name: &str| {
         let of_monitor = |result: &&Value| result["monitor_name"] == name;
         results.iter().find(of_monitor).map(|result| result["outcome"].clone())
@@ -121,7 +125,9 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     // A new monitor reaches it again.
     let (status, _) = server.call("POST", "/monitors/tcp", &monitor("later", open_port));
     assert_eq!(status, 200);
-    wait_for_results(&server, 3);
+    wait_for_first_checks(&server, &["later"]);
+
+    a_browser_script_runs(&server, location_id);
 
     // Files of the server name its location too, if it exists.
     let from_file = |location: i64| {
@@ -147,6 +153,48 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     agent.signal(Signal::SIGTERM);
     agent.wait_for_log("shut down");
     assert_eq!(agent.wait_for_exit().code(), Some(0));
+}
+
+/// The first check of a script at a location of an agent, whose screenshot comes with it.
+fn a_browser_script_runs(server: &Daemon, location_id: i64) {
+    if !has("chromium") || !has("chromedriver") {
+        lacking::lacks("a script at an agent", "chromium and chromedriver", "run tests/run");
+        return;
+    }
+    let site = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = site.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in site.incoming().map_while(Result::ok) {
+            let mut request = [0; 4096];
+            if stream.read(&mut request).is_ok_and(|length| length > 0) {
+                let _ = stream.write_all(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9\r\nConnection: close\r\n\r\n<p>Hello!",
+                );
+            }
+        }
+    });
+    let script = format!(
+        "<script version=\"1\" name=\"shop\" base=\"http://{address}/\"><step name=\"one\"><open url=\"/\"/>\
+         <wait-for-text contains=\"Hello!\"/><screenshot name=\"seen\"/></step></script>"
+    );
+    let monitor = json!({"name": "script", "interval": 60, "timeout": 60, "billing_plancode": "x", "script": script,
+        "browser_type": "Google Chrome", "locations": [{"id": location_id}], "home_location": location_id});
+    let (status, created) = server.call("POST", "/monitors/browserscript", &monitor);
+    assert_eq!(status, 200, "{created}");
+    let results = wait_for_first_checks(server, &["script"]);
+    let result = results.iter().find(|result| result["monitor_name"] == "script").unwrap();
+    assert_eq!(result["outcome"], "ok", "{result}");
+    let path = format!("/results/{}", result["check_id"].as_str().unwrap());
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let (_, result) = server.call("GET", &path, &json!({}));
+        let captures = result["captures"].as_array().cloned().unwrap_or_default();
+        if captures.iter().any(|capture| capture["name"] == "seen.jpg") {
+            break;
+        }
+        assert!(Instant::now() < until, "no screenshot: {result}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]

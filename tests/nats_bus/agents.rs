@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use vigie::bus::contract::{AssignmentUpdate, CheckOrder, FirstCheckOrder, LocationBus, OrderError};
-use vigie::domain::{LocationId, MonitorId, Timestamp};
+use vigie::bus::messages::{BusMessage, FirstCheckOrderMessage, OrderReply, OrderReplyMessage};
+use vigie::bus::nats::subjects;
+use vigie::domain::{AgentId, LocationId, MonitorId, Timestamp};
 
-use super::fixture::{Agent, Control, ControlPlane, LOCATION, assign, until};
+use super::fixture::{Agent, Control, ControlPlane, LOCATION, assign, connect, until};
 use crate::support::nats::NatsServer;
 
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -38,6 +40,33 @@ async fn orders_are_obeyed_and_an_absent_location_is_told_at_once() {
     assert!(!control.bus.first_check(LOCATION, first_check(2)).await.unwrap());
     let elsewhere = control.bus.check(LocationId(6), order(1)).await;
     assert_eq!(elsewhere.unwrap_err(), OrderError::LocationOffline);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_first_check_waits_for_the_assignment_that_it_overtakes() {
+    let server = NatsServer::start();
+    let plane = Arc::new(ControlPlane::default());
+    *plane.wanted.lock().unwrap() = vec![assign(1, 1)];
+    let control = Control::start(&server, plane.clone()).await;
+    let agent = Agent::start(&server, 1).await;
+    until("the monitor", || agent.applied.monitor_ids() == [1]).await;
+    until("a heartbeat", || control.bus.presence(LOCATION).is_some()).await;
+    *agent.applied.delay.lock().unwrap() = Duration::from_secs(1);
+    plane.wanted.lock().unwrap().push(assign(2, 1));
+    control.bus.publish(LOCATION, vec![assign(2, 1)]).await.unwrap();
+    let order = FirstCheckOrder {
+        monitor_id: MonitorId(2),
+        planned_at: Timestamp::from_seconds(1_800_000_000),
+        timeout: TIMEOUT,
+    };
+    // An order that does not wait comes before the assignment.
+    let hasty = FirstCheckOrderMessage::from_order(&order).to_bytes().unwrap();
+    let subject = subjects::orders(LOCATION, AgentId(1));
+    let client = connect(&server).await.client().clone();
+    let reply = client.request(subject, hasty.into()).await.unwrap();
+    let reply = OrderReplyMessage::from_bytes(&reply.payload).unwrap().into_reply().unwrap();
+    assert!(matches!(reply, OrderReply::FirstCheck(false)));
+    assert!(control.bus.first_check(LOCATION, order).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

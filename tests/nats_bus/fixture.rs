@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use vigie::agent::{OutboxDependencies, ResultOutbox};
 use vigie::bus::contract::{
-    AgentLoad, AppliedPosition, AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentSnapshot,
-    AssignmentStorage, AssignmentUpdate, BusEvent, BusEventSink, BusFuture, CheckOrder, ConnectedLocation,
-    FirstCheckOrder, LocationPort, OrderError, Presence, RefusedAssignment, ResultCaptures, ResultReceiver,
-    ResultSink, SnapshotSource, SpoolLoad, TracerouteOrder,
+    AgentLoad, AppliedPosition, AssignedMonitor, AssignmentBatch, AssignmentError, AssignmentRevision,
+    AssignmentSnapshot, AssignmentStorage, AssignmentUpdate, BusEvent, BusEventKind, BusEventSink, BusFuture,
+    CheckOrder, ConnectedLocation, FirstCheckOrder, LocationPort, OrderError, Presence, RefusedAssignment,
+    ResultCaptures, ResultReceiver, ResultSink, SnapshotSource, SpoolLoad, TracerouteOrder,
 };
 use vigie::bus::nats::{
     AgentBus, AgentBusDependencies, AgentIdentity, NatsBus, NatsBusDependencies, NatsConnection,
@@ -47,6 +47,8 @@ pub struct ControlPlane {
     /// What the locations have to check.
     pub wanted: Mutex<Vec<AssignmentUpdate>>,
     pub results: Mutex<BTreeMap<u64, CheckResult>>,
+    /// The monitor and the planned time of each result, as they came.
+    pub arrivals: Mutex<Vec<(i64, Timestamp)>>,
     pub captures: Mutex<Vec<ResultCaptures>>,
     pub events: Mutex<Vec<BusEvent>>,
 }
@@ -54,6 +56,16 @@ pub struct ControlPlane {
 impl ControlPlane {
     pub fn event_names(&self) -> Vec<&'static str> {
         self.events.lock().unwrap().iter().map(|event| event.kind.name()).collect()
+    }
+
+    /// Returns why messages were refused.
+    pub fn refusals(&self) -> Vec<String> {
+        let events = self.events.lock().unwrap();
+        let reasons = events.iter().filter_map(|event| match &event.kind {
+            BusEventKind::Refused(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        reasons.collect()
     }
 }
 
@@ -66,6 +78,7 @@ impl SnapshotSource for ControlPlane {
 
 impl ResultSink for ControlPlane {
     fn deliver(&self, result: CheckResult) -> BusFuture<'_, ()> {
+        self.arrivals.lock().unwrap().push((result.monitor_id.0, result.planned_at));
         self.results.lock().unwrap().insert(result.check_id.0, result);
         Box::pin(std::future::ready(()))
     }
@@ -151,6 +164,9 @@ pub struct AppliedAssignments {
     pub snapshots: Mutex<usize>,
     pub revision: Mutex<u64>,
     pub is_draining: Mutex<bool>,
+    pub clock_offset_us: Mutex<i64>,
+    /// How long changes take.
+    pub delay: Mutex<Duration>,
     pub journal: Mutex<Vec<String>>,
 }
 
@@ -188,9 +204,18 @@ impl LocationPort for AppliedAssignments {
     }
 
     fn apply_batch(&self, batch: AssignmentBatch) -> BusFuture<'_, Applied> {
-        self.apply(batch.updates);
-        *self.revision.lock().unwrap() = batch.revision.0;
-        Box::pin(std::future::ready(Ok(Vec::new())))
+        let applied = AssignmentRevision(*self.revision.lock().unwrap());
+        if applied != batch.previous_revision {
+            let error = AssignmentError::MissedRevisions { applied, required: batch.previous_revision };
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        Box::pin(async move {
+            let delay = *self.delay.lock().unwrap();
+            tokio::time::sleep(delay).await;
+            self.apply(batch.updates);
+            *self.revision.lock().unwrap() = batch.revision.0;
+            Ok(Vec::new())
+        })
     }
 
     fn check(&self, order: CheckOrder) -> BusFuture<'_, Result<CheckResult, OrderError>> {
@@ -215,11 +240,11 @@ impl LocationPort for AppliedAssignments {
             agent_id: Some(agent_id),
             version: "1.0.0".into(),
             sent_at: SystemClock.now(),
-            clock_offset_us: Some(0),
+            clock_offset_us: Some(*self.clock_offset_us.lock().unwrap()),
             load: AgentLoad::default(),
             browser_capacity: 1,
             is_isolated: false,
-            assignment_revision: vigie::bus::contract::AssignmentRevision(revision),
+            assignment_revision: AssignmentRevision(revision),
             is_draining: *self.is_draining.lock().unwrap(),
             weight: 1,
             lateness: Duration::ZERO,
@@ -232,6 +257,11 @@ impl LocationPort for AppliedAssignments {
 impl AssignmentStorage for AppliedAssignments {
     fn replace(&self, position: &AppliedPosition, snapshot: Vec<u8>) {
         let line = format!("snapshot of {} at {}", snapshot.len().min(1), position.revision);
+        self.journal.lock().unwrap().push(line);
+    }
+
+    fn restart(&self, position: &AppliedPosition, messages: Vec<Vec<u8>>) {
+        let line = format!("{} up to {}", messages.len(), position.revision);
         self.journal.lock().unwrap().push(line);
     }
 

@@ -66,7 +66,9 @@ impl RunQueue {
         };
         if is_on_time {
             let slot = entry.next_slot;
-            entry.pending_slot = sharing.owns(entry.assignment.monitor_id, slot).then_some(slot);
+            // By its start: an agent that drains may end before a slot that was planned earlier starts here.
+            let starts_at = entry.location_grid.location_start_at(slot);
+            entry.pending_slot = sharing.owns(entry.assignment.monitor_id, starts_at).then_some(slot);
             entry.last_handled_slot = slot;
             entry.set_next_slot(entry.location_grid.next_slot_after(slot));
             let timer_at = entry.timer_at;
@@ -89,7 +91,7 @@ impl RunQueue {
     ) {
         let Some(entry) = self.monitors.get(index as usize).and_then(Option::as_ref) else { return };
         let assignment = Arc::clone(&entry.assignment);
-        if !self.sharing.owns(assignment.monitor_id, slots.last) {
+        if !self.sharing.owns(assignment.monitor_id, entry.location_grid.location_start_at(slots.last)) {
             return;
         }
         self.missed_backlog

@@ -351,3 +351,7 @@ mod tests;
 #[cfg(test)]
 #[path = "first_check_tests.rs"]
 mod first_check_tests;
+
+#[cfg(test)]
+#[path = "sharing_tests.rs"]
+mod sharing_tests;

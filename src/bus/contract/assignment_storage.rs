@@ -15,6 +15,9 @@ pub trait AssignmentStorage: Send + Sync + 'static {
     /// assignments, and catches up.
     fn replace(&self, position: &AppliedPosition, snapshot: Vec<u8>);
 
+    /// Replaces everything by `messages`, which lead to `position` from nothing.
+    fn restart(&self, position: &AppliedPosition, messages: Vec<Vec<u8>>);
+
     /// Adds messages that lead to `revision`.
     fn append(&self, revision: u64, messages: Vec<Vec<u8>>);
 }

@@ -9,7 +9,10 @@ use super::message_kind::MessageKind;
 use crate::bus::contract::ResultCaptures;
 use crate::domain::{CapturedFile, CheckId, LocationId, MonitorId, Timestamp};
 
-/// Files whose pieces are coming in, bounded by bytes. The pieces of a file must come in their order; a repeated
+/// Most files whose pieces are coming in; a sender finishes one before the next.
+const MAX_FILES: usize = 64;
+
+/// Files whose pieces are coming in, bounded by bytes and number. The pieces of a file must come in their order; a repeated
 /// piece is ignored.
 #[derive(Debug)]
 pub struct CaptureAssembler {
@@ -27,7 +30,7 @@ struct PartialFile {
 }
 
 impl CaptureAssembler {
-    /// Creates an assembler that holds `max_bytes` at most; beyond it, the files that began first are dropped.
+    /// Creates an assembler that holds `max_bytes` and 64 files at most; beyond, the files that began first are dropped.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         Self { max_bytes, files: VecDeque::new(), dropped_files: 0 }
@@ -65,8 +68,20 @@ impl CaptureAssembler {
         std::mem::take(&mut self.dropped_files)
     }
 
+    /// Returns the bytes of the files whose pieces are coming in.
+    #[must_use]
+    pub fn held_bytes(&self) -> usize {
+        self.files.iter().map(PartialFile::held_bytes).sum()
+    }
+
+    /// Drops all files whose pieces are coming in.
+    pub fn clear(&mut self) {
+        self.dropped_files += self.files.len();
+        self.files.clear();
+    }
+
     fn drop_excess(&mut self) {
-        while self.files.iter().map(PartialFile::held_bytes).sum::<usize>() > self.max_bytes {
+        while self.files.len() > MAX_FILES || self.held_bytes() > self.max_bytes {
             self.files.pop_front();
             self.dropped_files += 1;
         }

@@ -40,6 +40,9 @@ pub struct FirstCheckOrderMessage {
     /// How long after its arrival the order is given up.
     #[prost(uint64, tag = "3")]
     pub timeout_us: u64,
+    /// The revision of the assignments that the agent has to apply first; 0 for any.
+    #[prost(uint64, tag = "4")]
+    pub assignment_revision: u64,
 }
 
 /// An order of a traceroute.
@@ -114,6 +117,7 @@ impl FirstCheckOrderMessage {
             monitor_id: order.monitor_id.0,
             planned_at_us: micros(order.planned_at),
             timeout_us: duration_us(order.timeout),
+            assignment_revision: 0,
         }
     }
 

@@ -14,6 +14,9 @@ pub struct WatchRequestMessage {
     /// The stream of assignments that the revision belongs to; empty for none.
     #[prost(string, tag = "2")]
     pub stream_id: String,
+    /// The revision of the snapshot that it found damaged; 0 for none.
+    #[prost(uint64, tag = "3")]
+    pub damaged_snapshot: u64,
 }
 
 /// Where the agent goes on. Its consumer is created.

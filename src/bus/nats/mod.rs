@@ -11,6 +11,7 @@ mod grant;
 pub mod jwt;
 mod login;
 mod repeat;
+mod snapshot_object;
 pub mod subjects;
 
 pub use account_push::{AccountPushError, push_account_jwt};

@@ -1,7 +1,10 @@
 //! The bus, as an agent on another host uses it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
+
+use tokio::sync::watch;
 
 use super::agent_parts::{AgentIdentity, AgentParts};
 use super::{assignment_follower, clock_offset, order_responder, reports};
@@ -11,7 +14,6 @@ use crate::bus::nats::connection::NatsConnection;
 use crate::bus::nats::repeat::{RETRY_PAUSE, repeat};
 use crate::bus::nats::subjects::AgentSubject;
 use crate::clock::Clock;
-use crate::sync::Mutex;
 use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 
 /// How often the agent tells how it is.
@@ -75,7 +77,8 @@ impl AgentBus {
             reports,
             sealer,
             assignment_storage,
-            position: Mutex::new(applied),
+            position: watch::Sender::new(applied),
+            damaged_snapshot: AtomicU64::new(0),
             host_clock,
             on_clock_offset,
         };

@@ -7,7 +7,6 @@ mod clock_offset;
 mod order_responder;
 mod reports;
 mod result_transport;
-mod snapshot_download;
 
 pub use agent_bus::{AgentBus, AgentBusDependencies};
 pub use agent_parts::AgentIdentity;

@@ -1,6 +1,7 @@
 //! Obeys the orders of the control plane.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_nats::Message;
 use futures::StreamExt;
@@ -14,6 +15,8 @@ use crate::bus::messages::{
 use crate::bus::nats::connection::NatsError;
 use crate::bus::nats::subjects::orders;
 
+/// How long an order waits for the assignments before it, unless its own time limit is shorter.
+const MAX_REVISION_WAIT: Duration = Duration::from_secs(5);
 /// Most orders that are obeyed at once.
 const MAX_ORDERS: usize = 256;
 
@@ -51,7 +54,10 @@ async fn reply_to(parts: &Arc<AgentParts>, message: Message) -> Result<OrderRepl
     let (port, sealer) = (&parts.port, parts.sealer.as_ref());
     let reply = match order.kind() {
         MessageKind::FirstCheckOrder => {
-            let order = order.decode::<FirstCheckOrderMessage>()?.into_order()?;
+            let message: FirstCheckOrderMessage = order.decode()?;
+            let revision = message.assignment_revision;
+            let order = message.into_order()?;
+            wait_for_revision(parts, revision, order.timeout).await;
             port.first_check(order).await.map(OrderReply::FirstCheck)
         }
         MessageKind::TracerouteOrder => {
@@ -64,6 +70,14 @@ async fn reply_to(parts: &Arc<AgentParts>, message: Message) -> Result<OrderRepl
         }
     };
     Ok(reply.unwrap_or_else(|error: OrderError| OrderReply::Error(error)))
+}
+
+/// Waits until the assignments are applied up to `revision`: an order may overtake the change that it is about.
+async fn wait_for_revision(parts: &AgentParts, revision: u64, timeout: Duration) {
+    let mut position = parts.position.subscribe();
+    let applied = position.wait_for(|position| position.revision >= revision);
+    // Whatever is applied then decides.
+    let _ = tokio::time::timeout(timeout.min(MAX_REVISION_WAIT), applied).await;
 }
 
 /// Leaves out details that are too large for a reply.

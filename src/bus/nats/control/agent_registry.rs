@@ -11,6 +11,8 @@ use crate::schedule::{LocationMember, LocationMembers};
 
 /// An agent without a heartbeat for so long is offline: three heartbeats are missing.
 pub(super) const OFFLINE_AFTER: Duration = Duration::from_secs(15);
+/// So long after its last heartbeat, a further one than the next is missing.
+const SILENT_AFTER: Duration = Duration::from_secs(11);
 /// An agent is forgotten after so long without a heartbeat.
 const FORGET_AFTER: Duration = Duration::from_hours(24);
 /// How long after its publishing a change of the members takes effect, so that every agent knows it by then.
@@ -104,6 +106,11 @@ impl AgentRegistry {
     pub(super) fn online(&self, location: LocationId) -> impl Iterator<Item = (AgentId, &RegisteredAgent)> {
         let of_location = self.agents.range((location, AgentId(i64::MIN))..=(location, AgentId(i64::MAX)));
         of_location.filter(|(_, agent)| agent.is_online).map(|((_, id), agent)| (*id, agent))
+    }
+
+    /// Whether two heartbeats of an agent are missing, which may be gone then.
+    pub(super) fn is_silent(&self, agent: (LocationId, AgentId), now: Instant) -> bool {
+        self.agents.get(&agent).is_none_or(|agent| now.duration_since(agent.last_seen) >= SILENT_AFTER)
     }
 
     /// Returns the agents of `location` that are online and not shutting down, by ascending id.

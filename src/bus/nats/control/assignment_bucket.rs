@@ -38,6 +38,12 @@ impl AssignmentBucket {
         &self.stream_id
     }
 
+    /// Whether the stream is still the one that this was opened with.
+    pub(super) async fn is_current(&self) -> Result<bool, NatsError> {
+        let info = self.stream.get_info().await.map_err(NatsError::of("return the state of a stream"))?;
+        Ok(info.created.to_string() == self.stream_id)
+    }
+
     /// Returns the revision of the newest entry of all locations.
     pub(super) async fn last_revision(&self) -> Result<u64, NatsError> {
         let info = self.stream.get_info().await.map_err(NatsError::of("return the state of a stream"))?;

@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 
+use super::captures_by_agent::{AddedPiece, CapturesByAgent};
 use super::committed_reports::CommittedReports;
 use super::control_parts::ControlParts;
 use super::result_consumer::messages_of;
 use super::streams::Inbound;
-use crate::bus::messages::{BusMessage, CaptureAssembler, CapturePieceMessage};
+use crate::bus::messages::{BusMessage, CapturePieceMessage};
 use crate::bus::nats::connection::NatsError;
 use crate::domain::{AgentId, CheckId, LocationId};
-
-/// Most bytes of files whose pieces are coming in.
-const MAX_HELD_BYTES: usize = 256 * 1024 * 1024;
 
 /// Takes captures until the bus cannot be used.
 pub(super) async fn run(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
@@ -21,12 +19,12 @@ pub(super) async fn run(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
     let (consumer, created) = inbound.open(&parts.connection).await?;
     parts.timeline.set_stream(inbound, created);
     let mut messages = std::pin::pin!(messages_of(&consumer).await?);
-    let mut assembler = CaptureAssembler::new(MAX_HELD_BYTES);
+    let mut captures = CapturesByAgent::default();
     while let Some(message) = messages.next().await {
         let message = message.map_err(NatsError::of("return captures"))?;
         if let Some(sender) = inbound.subject().sender(&message.subject) {
             let finished = match CapturePieceMessage::from_bytes(&message.payload) {
-                Ok(piece) => take_piece(parts, sender, &mut assembler, piece).await,
+                Ok(piece) => take_piece(parts, sender, &mut captures, piece).await,
                 Err(error) => {
                     parts.refuse(sender, error.to_string());
                     None
@@ -42,10 +40,6 @@ pub(super) async fn run(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
         if let Err(error) = message.ack().await {
             tracing::debug!(error = %error, "captures were not acknowledged to NATS");
         }
-        let dropped = assembler.take_dropped();
-        if dropped > 0 {
-            tracing::warn!(dropped, "captures dropped: too many came in at once");
-        }
     }
     Ok(())
 }
@@ -54,7 +48,7 @@ pub(super) async fn run(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
 async fn take_piece(
     parts: &Arc<ControlParts>,
     sender: (LocationId, AgentId),
-    assembler: &mut CaptureAssembler,
+    captures: &mut CapturesByAgent,
     piece: CapturePieceMessage,
 ) -> Option<CheckId> {
     let (check_id, is_last) = (CheckId(piece.check_id), piece.is_last);
@@ -62,7 +56,12 @@ async fn take_piece(
         parts.refuse(sender, "a capture of another location".to_owned());
         return None;
     }
-    match assembler.add(piece) {
+    let AddedPiece { file, dropped } = captures.add(sender, piece);
+    if let Some((agent, files)) = dropped {
+        parts
+            .refuse(agent, format!("captures: {files} files were dropped, since too many were not finished"));
+    }
+    match file {
         Ok(Some(captures)) => parts.receiver.deliver_captures(captures).await,
         Ok(None) => {}
         Err(error) => parts.refuse(sender, error.to_string()),

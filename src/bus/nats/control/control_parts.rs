@@ -11,7 +11,7 @@ use super::location_assignments::{LocationAssignments, PublishContext};
 use super::timeline::Timeline;
 use crate::bus::contract::{
     AssignedCertificate, AssignmentUpdate, BusEvent, BusEventKind, BusEventSink, ConnectedLocation,
-    PublishError, RefusedAssignment, ResultReceiver, SnapshotSource,
+    OrderError, PublishError, RefusedAssignment, ResultReceiver, SnapshotSource,
 };
 use crate::bus::messages::Sealer;
 use crate::bus::nats::connection::{NatsConnection, NatsError};
@@ -84,13 +84,17 @@ impl ControlParts {
         self.bucket.read().clone().ok_or_else(missing)
     }
 
-    /// Sets the bucket when it was opened first, and when its stream was lost; returns whether it is another one.
-    pub(super) fn set_bucket(&self, bucket: AssignmentBucket) -> bool {
+    /// Whether `bucket` takes the place of another one, whose stream was lost.
+    pub(super) fn replaces_bucket(&self, bucket: &AssignmentBucket) -> bool {
+        self.bucket.read().as_ref().is_some_and(|current| current.stream_id() != bucket.stream_id())
+    }
+
+    /// Sets the bucket when it was opened first, and when its stream was lost.
+    pub(super) fn set_bucket(&self, bucket: AssignmentBucket) {
         let mut current = self.bucket.write();
-        if current.as_ref().is_some_and(|current| current.stream_id() == bucket.stream_id()) {
-            return false;
+        if current.as_ref().is_none_or(|current| current.stream_id() != bucket.stream_id()) {
+            *current = Some(bucket);
         }
-        current.replace(bucket).is_some()
     }
 
     /// Returns all locations.
@@ -137,6 +141,41 @@ impl ControlParts {
         let mut assignments = entry.assignments.lock().await;
         self.reconcile_if_needed(&entry, &mut assignments).await?;
         Ok(assignments.snapshot_for(applied))
+    }
+
+    /// Returns the revision after everything that was published for `location`.
+    ///
+    /// # Errors
+    /// Fails for a location without agents on other hosts, and while the bus cannot be used.
+    pub(super) async fn published_revision(&self, location: LocationId) -> Result<u64, OrderError> {
+        let entry = self.location(location).ok_or(OrderError::LocationOffline)?;
+        let mut assignments = entry.assignments.lock().await;
+        let reconciled = self.reconcile_if_needed(&entry, &mut assignments).await;
+        reconciled.map_err(|_| OrderError::LocationOffline)?;
+        Ok(assignments.last_revision())
+    }
+
+    /// Makes a new snapshot in place of the one at `revision`, which an agent found damaged.
+    pub(super) async fn replace_snapshot(
+        &self,
+        location: LocationId,
+        revision: u64,
+    ) -> Result<(), NatsError> {
+        let Some(entry) = self.location(location) else { return Ok(()) };
+        let mut assignments = entry.assignments.lock().await;
+        self.reconcile_if_needed(&entry, &mut assignments).await?;
+        if !assignments.takes_replacement(revision) {
+            return Ok(());
+        }
+        tracing::warn!(
+            location_id = location.0,
+            revision,
+            "an agent found the snapshot of its location damaged; a new one is made"
+        );
+        let wanted = self.wanted(location).await?;
+        let (bucket, certificates) = (self.bucket()?, self.certificates());
+        let cx = self.publish_context(&entry, &bucket, &certificates);
+        assignments.make_snapshot(&cx, wanted).await
     }
 
     /// Compares what is published for a location with what it has to check, unless that is known to be the same.

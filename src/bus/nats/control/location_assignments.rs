@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::assignment_bucket::AssignmentBucket;
 use super::entry_key::EntryKey;
@@ -12,6 +15,7 @@ use crate::bus::messages::{
     AssignmentUpdateMessage, Sealer, UpdateKind, encode_snapshot, read_sealed_snapshot,
 };
 use crate::bus::nats::connection::{NatsConnection, NatsError};
+use crate::bus::nats::snapshot_object::SnapshotError;
 use crate::domain::{LocationId, MonitorId, Revision};
 use crate::schedule::LocationMembers;
 
@@ -21,6 +25,8 @@ const BULK_CHANGES: usize = 2_000;
 const MIN_BULK_CHANGES: usize = 200;
 /// A new snapshot is made after so many changes, or after a quarter of the entries changed.
 const MIN_CHANGES_PER_SNAPSHOT: usize = 1_000;
+/// Time between two snapshots that are made since an agent found the one before damaged.
+const REPLACE_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The assignments of one location as they are published.
 pub(super) struct LocationAssignments {
@@ -37,6 +43,8 @@ pub(super) struct LocationAssignments {
     /// The revision of the snapshot before it: agents may still follow from there.
     purge_revision: u64,
     changes_since_snapshot: usize,
+    /// When a damaged snapshot was replaced last.
+    snapshot_replaced_at: Option<Instant>,
 }
 
 /// What the publishing of a location works with.
@@ -61,12 +69,18 @@ impl LocationAssignments {
             snapshot_revision: None,
             purge_revision: 0,
             changes_since_snapshot: 0,
+            snapshot_replaced_at: None,
         }
     }
 
     /// Whether what is published is known and complete.
     pub(super) fn is_reconciled(&self) -> bool {
         self.is_reconciled
+    }
+
+    /// Returns the revision of the last entry of this location.
+    pub(super) fn last_revision(&self) -> u64 {
+        self.last_revision
     }
 
     /// Has everything compared again: a change may not have been published, the stream was lost, or the keys that seal
@@ -98,7 +112,7 @@ impl LocationAssignments {
         cx: &PublishContext<'_>,
         wanted: Vec<AssignmentUpdate>,
     ) -> Result<(), NatsError> {
-        self.read_published(cx).await?;
+        let is_snapshot_lost = self.read_published(cx).await?;
         let kept: HashSet<EntryKey> = wanted
             .iter()
             .filter_map(|update| match update {
@@ -111,7 +125,8 @@ impl LocationAssignments {
             removed.map(|monitor_id| AssignmentUpdate::Unassign { monitor_id, cancel_running: true });
         let updates = removed.chain(wanted.iter().cloned()).collect();
         let changes = self.changed_entries(cx, updates)?;
-        if goes_into_snapshot(changes.len(), self.entries.len()) {
+        // Without the old one it is not known which monitors were removed meanwhile: what the new one does not name is.
+        if is_snapshot_lost || goes_into_snapshot(changes.len(), self.entries.len()) {
             self.last_revision = cx.bucket.announce_snapshot(self.location).await?;
             let updates = self.needed(cx, wanted);
             self.write_snapshot(cx, updates).await?;
@@ -156,6 +171,17 @@ impl LocationAssignments {
             && self.changes_since_snapshot >= MIN_CHANGES_PER_SNAPSHOT.max(self.entries.len() / 4)
     }
 
+    /// Whether the snapshot at `revision`, which an agent found damaged, is to be replaced now.
+    pub(super) fn takes_replacement(&mut self, revision: u64) -> bool {
+        let now = Instant::now();
+        let is_due = self.snapshot_replaced_at.is_none_or(|at| now.duration_since(at) >= REPLACE_INTERVAL);
+        let takes = is_due && self.snapshot_revision == Some(revision);
+        if takes {
+            self.snapshot_replaced_at = Some(now);
+        }
+        takes
+    }
+
     /// Stores a snapshot of `wanted`, which is everything that the location has to check and is published.
     pub(super) async fn make_snapshot(
         &mut self,
@@ -166,13 +192,19 @@ impl LocationAssignments {
         self.write_snapshot(cx, updates).await
     }
 
-    /// Reads what the bus has: the snapshot, and the entries after it.
-    async fn read_published(&mut self, cx: &PublishContext<'_>) -> Result<(), NatsError> {
+    /// Reads what the bus has: the snapshot, and the entries after it. Returns whether the snapshot is damaged.
+    async fn read_published(&mut self, cx: &PublishContext<'_>) -> Result<bool, NatsError> {
         let store = SnapshotStore::open(cx.connection, self.location).await?;
         let mut entries = PublishedEntries::default();
-        let (mut snapshot_revision, mut stored) = (None, Vec::new());
-        if let Some(bytes) = store.read().await? {
-            match read_sealed_snapshot(&bytes) {
+        let (mut snapshot_revision, mut stored, mut is_lost) = (None, Vec::new(), false);
+        let read = match store.read().await {
+            Ok(bytes) => Some(read_sealed_snapshot(&bytes).map_err(|error| error.to_string())),
+            Err(SnapshotError::Missing) => None,
+            Err(SnapshotError::Damaged(reason)) => Some(Err(reason)),
+            Err(SnapshotError::Bus(error)) => return Err(error),
+        };
+        if let Some(read) = read {
+            match read {
                 // Of a stream that was lost, it says nothing about this one.
                 Ok((revision, _)) if revision.0 > cx.bucket.last_revision().await? => {}
                 Ok((revision, updates)) => {
@@ -181,7 +213,12 @@ impl LocationAssignments {
                     stored = updates;
                 }
                 Err(error) => {
-                    tracing::warn!(error = %error, location_id = self.location.0, "the snapshot of a location cannot be read; a new one is made");
+                    is_lost = true;
+                    tracing::warn!(
+                        error,
+                        location_id = self.location.0,
+                        "the snapshot of a location cannot be read; a new one is made"
+                    );
                 }
             }
         }
@@ -192,7 +229,7 @@ impl LocationAssignments {
         entries.record_stored(&later, cx.sealer);
         self.purge_revision = 0;
         (self.entries, self.snapshot_revision) = (entries, snapshot_revision);
-        Ok(())
+        Ok(is_lost)
     }
 
     /// Returns those of `updates` that the location needs and that are not published, with their digests.

@@ -3,6 +3,7 @@
 mod agent_registry;
 mod assignment_bucket;
 mod capture_consumer;
+mod captures_by_agent;
 mod committed_reports;
 mod control_parts;
 mod entry_key;

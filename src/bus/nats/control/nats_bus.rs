@@ -1,8 +1,10 @@
 //! The bus to agents on other hosts, as the control plane calls it.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::agent_registry::RegisteredAgent;
 use super::control_parts::{ControlParts, LocationEntry, RemoteLocation};
@@ -14,13 +16,18 @@ use crate::bus::contract::{
     AssignmentUpdate, BusEventSink, BusFuture, CheckOrder, ConnectedLocation, FirstCheckOrder, LocationBus,
     OrderError, Presence, PublishError, RefusedAssignment, ResultReceiver, SnapshotSource, TracerouteOrder,
 };
-use crate::bus::messages::{CheckOrderMessage, FirstCheckOrderMessage, OrderReply, TracerouteOrderMessage};
+use crate::bus::messages::{
+    BusMessage, CheckOrderMessage, FirstCheckOrderMessage, OrderReply, TracerouteOrderMessage,
+};
 use crate::bus::nats::connection::NatsConnection;
 use crate::clock::Clock;
 use crate::domain::{AgentId, CapturedFile, CheckResult, LocationId, MonitorId};
 use crate::schedule::LocationMembers;
 use crate::sync::{Mutex, RwLock};
 use crate::telemetry::TaskHeartbeat;
+
+/// How often it is looked whether an agent that has an order is still there.
+const SILENCE_LOOK: Duration = Duration::from_secs(1);
 
 /// What the bus works with.
 pub struct NatsBusDependencies {
@@ -111,11 +118,38 @@ impl NatsBus {
         self.parts.registry.lock().all()
     }
 
-    /// Returns the agent for an order about `monitor`: the one that checks it, or else one that is online.
-    fn agent_for(&self, location: LocationId, monitor: MonitorId) -> Result<AgentId, OrderError> {
+    /// Returns the agents for an order about `monitor`, that which checks it first.
+    fn agents_for(&self, location: LocationId, monitor: MonitorId) -> Vec<AgentId> {
         let members = self.parts.registry.lock().ready_members(location);
-        let members = LocationMembers { effective_at: self.parts.clock.now(), members };
-        members.owner(monitor).ok_or(OrderError::LocationOffline)
+        LocationMembers { effective_at: self.parts.clock.now(), members }.ranked(monitor)
+    }
+
+    /// Waits until two heartbeats of an agent are missing.
+    async fn silence_of(&self, agent: (LocationId, AgentId)) {
+        while !self.parts.registry.lock().is_silent(agent, Instant::now()) {
+            tokio::time::sleep(SILENCE_LOOK).await;
+        }
+    }
+
+    /// Sends an order about `monitor` to the agent that checks it, or to the next one where that has just gone: its last
+    /// heartbeat may be seconds old. NATS does not tell that nobody listens in the account of the agents.
+    async fn send_to_agent_of(
+        &self,
+        (location, monitor): (LocationId, MonitorId),
+        order: &impl BusMessage,
+        timeout: Duration,
+    ) -> Result<OrderReply, OrderError> {
+        for agent in self.agents_for(location, monitor) {
+            let reply = tokio::select! {
+                reply = send_order(&self.parts.connection, (location, agent), order, timeout) => reply,
+                () = self.silence_of((location, agent)) => continue,
+            };
+            match reply {
+                Err(OrderError::LocationOffline | OrderError::Stopped) => {}
+                reply => return reply,
+            }
+        }
+        Err(OrderError::LocationOffline)
     }
 }
 
@@ -147,10 +181,10 @@ impl LocationBus for NatsBus {
         order: CheckOrder,
     ) -> BusFuture<'_, Result<CheckResult, OrderError>> {
         Box::pin(async move {
-            let agent = self.agent_for(location, order.monitor.monitor.id)?;
+            let monitor = order.monitor.monitor.id;
             let entry = self.parts.location(location).ok_or(OrderError::LocationOffline)?;
             let message = CheckOrderMessage::from_order(&order, entry.remote.sealer.as_ref());
-            match send_order(&self.parts.connection, (location, agent), &message, order.timeout).await? {
+            match self.send_to_agent_of((location, monitor), &message, order.timeout).await? {
                 OrderReply::Result(result) => Ok(*result),
                 _ => Err(OrderError::TimedOut),
             }
@@ -163,9 +197,11 @@ impl LocationBus for NatsBus {
         order: FirstCheckOrder,
     ) -> BusFuture<'_, Result<bool, OrderError>> {
         Box::pin(async move {
-            let agent = self.agent_for(location, order.monitor_id)?;
-            let message = FirstCheckOrderMessage::from_order(&order);
-            match send_order(&self.parts.connection, (location, agent), &message, order.timeout).await? {
+            let message = FirstCheckOrderMessage {
+                assignment_revision: self.parts.published_revision(location).await?,
+                ..FirstCheckOrderMessage::from_order(&order)
+            };
+            match self.send_to_agent_of((location, order.monitor_id), &message, order.timeout).await? {
                 OrderReply::FirstCheck(will_start) => Ok(will_start),
                 _ => Err(OrderError::TimedOut),
             }
@@ -178,10 +214,10 @@ impl LocationBus for NatsBus {
         order: TracerouteOrder,
     ) -> BusFuture<'_, Result<CapturedFile, OrderError>> {
         Box::pin(async move {
-            let agent = self.agent_for(location, order.monitor.monitor.id)?;
+            let monitor = order.monitor.monitor.id;
             let entry = self.parts.location(location).ok_or(OrderError::LocationOffline)?;
             let message = TracerouteOrderMessage::from_order(&order, entry.remote.sealer.as_ref());
-            match send_order(&self.parts.connection, (location, agent), &message, order.timeout).await? {
+            match self.send_to_agent_of((location, monitor), &message, order.timeout).await? {
                 OrderReply::File(file) => Ok(file),
                 _ => Err(OrderError::TimedOut),
             }

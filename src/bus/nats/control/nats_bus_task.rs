@@ -90,12 +90,14 @@ async fn reconcile_location(parts: &Arc<ControlParts>, entry: &LocationEntry) ->
 async fn renew_bucket(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
     let bucket = streams::open_assignments(&parts.connection).await?;
     let bucket = AssignmentBucket::new(parts.connection.clone(), bucket);
-    if parts.set_bucket(bucket) {
+    if parts.replaces_bucket(&bucket) {
         tracing::warn!("NATS has lost the assignments; they are published again");
+        // Before an agent hears of the new stream: it would take it for empty.
         for entry in parts.locations() {
             entry.assignments.lock().await.invalidate();
         }
     }
+    parts.set_bucket(bucket);
     Ok(())
 }
 

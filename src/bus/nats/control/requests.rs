@@ -111,9 +111,16 @@ async fn watch(
     let bucket = parts.bucket()?;
     let is_same_stream = request.stream_id == bucket.stream_id();
     let applied = is_same_stream.then_some(request.applied_revision);
+    if request.damaged_snapshot != 0 {
+        parts.replace_snapshot(location, request.damaged_snapshot).await?;
+    }
     let snapshot = parts.snapshot_for(location, applied).await?;
     let start_after = snapshot.or(applied).unwrap_or(0);
     bucket.create_agent_consumer(location, agent, start_after).await?;
+    // A consumer of the stream after it would start at a revision of this one, and deliver nothing.
+    if !bucket.is_current().await? {
+        return Err(NatsError::of("return the assignments")("their stream was lost meanwhile"));
+    }
     Ok(WatchReplyMessage {
         stream_id: bucket.stream_id().to_owned(),
         snapshot: snapshot
