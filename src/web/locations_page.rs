@@ -163,7 +163,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::catalog::json_object::into_object;
+
+    fn into_object(value: Value) -> Map<String, Value> {
+        let Value::Object(object) = value else { unreachable!() };
+        object
+    }
 
     #[test]
     fn hostile_names_are_shown_as_text_and_unknown_values_are_empty() {
