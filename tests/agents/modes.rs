@@ -56,7 +56,9 @@ impl World {
         let (mut locations, mut hosts, mut agents) = (Vec::new(), Vec::new(), Vec::new());
         for (number, (name, region, unreachable)) in (1..).zip(places) {
             let (host, location) = (Host::new(number), installation.location(name, region));
-            unreachable.iter().for_each(|address| host.cannot_reach(address));
+            for address in unreachable {
+                host.cannot_reach(address);
+            }
             let settings = [("VIGIE_LOCATION_CONNECTIVITY_TARGETS", connectivity_target.as_str())];
             agents.push(installation.agent(&location, &host, &settings));
             locations.push(location.id);
@@ -92,7 +94,9 @@ impl World {
             }
         }
         runs.retain(|_, checks| checks.len() == count);
-        runs.values_mut().for_each(|checks| checks.sort_by_key(|(_, started_at, _)| *started_at));
+        for checks in runs.values_mut() {
+            checks.sort_by_key(|(_, started_at, _)| *started_at);
+        }
         runs.into_iter().collect()
     }
 
@@ -216,7 +220,9 @@ fn planned_times_and_starts_are_those_of_the_mode(world: &World) {
     for (name, count, delays) in [("notify: rotating", 1, &[0][..]), ("robin: rotating", 2, &[0, 2_500])] {
         let runs = world.runs(name, count);
         consecutive(&runs);
-        runs.iter().for_each(|run| assert_delays(run, delays));
+        for run in &runs {
+            assert_delays(run, delays);
+        }
         let order: Vec<_> = runs.iter().flat_map(|run| run.1.iter().map(|check| check.0)).collect();
         let first = pool.iter().position(|id| *id == order[0]).unwrap();
         let cycle: Vec<_> = pool.iter().cycle().skip(first).take(order.len()).copied().collect();

@@ -33,7 +33,7 @@ pub const SETUP: &str = "
 ";
 
 /// How long something may take that happens within an interval or two.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Waits until `is_true`.
 pub fn until(what: &str, mut is_true: impl FnMut() -> bool) {
