@@ -108,9 +108,9 @@ impl ControlPlane {
     #[must_use]
     pub fn stored_results(&self) -> u64 {
         let metrics = self.server.metrics.encode();
-        let sum = metrics.lines().find_map(|line| line.strip_prefix(STORED_RESULTS)?.parse::<f64>().ok());
-        // It counts whole results.
-        sum.map_or(0, |sum| sum as u64)
+        let sum = metrics.lines().find_map(|line| line.strip_prefix(STORED_RESULTS));
+        // It counts whole results, and is written with a fraction.
+        sum.and_then(|sum| sum.split('.').next()?.parse().ok()).unwrap_or_default()
     }
 
     /// Returns how many results of runs planned within `window` the store has.

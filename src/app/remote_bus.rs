@@ -183,15 +183,15 @@ impl Locations {
             let old = before.get(&location_id);
             has_changed |= old.is_none_or(|old| old.connected != connected);
             // The keys are opened only when they changed: this runs every two seconds, for a thousand locations.
-            let known = match old.filter(|old| newest_keys.get(&location_id) == Some(&old.newest_key)) {
-                Some(old) => KnownLocation { connected, ..old.clone() },
-                None => {
-                    has_changed = true;
-                    let keyring = self.agent_service.location_keyring(location_id).await?;
-                    let newest_key = keyring.newest_key_id();
-                    let sealer = Arc::new(LocationSealer::new(location_id, keyring));
-                    KnownLocation { connected, newest_key, sealer }
-                }
+            let unchanged = old.filter(|old| newest_keys.get(&location_id) == Some(&old.newest_key));
+            let known = if let Some(old) = unchanged {
+                KnownLocation { connected, ..old.clone() }
+            } else {
+                has_changed = true;
+                let keyring = self.agent_service.location_keyring(location_id).await?;
+                let newest_key = keyring.newest_key_id();
+                let sealer = Arc::new(LocationSealer::new(location_id, keyring));
+                KnownLocation { connected, newest_key, sealer }
             };
             current.insert(location_id, known);
         }

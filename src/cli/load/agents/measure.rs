@@ -1,4 +1,4 @@
-//! The course of a load run with agents.
+//! Measures a load run with agents, step by step.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use anyhow::{Context, bail};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
+use super::agents_load::AgentsLoad;
 use super::agents_process::AgentsProcess;
 use super::bus_traffic::BusTraffic;
 use super::control_runtime::ControlRuntime;
 use super::monitors::MonitorTemplate;
 use super::orders::{AgentsOrder, AgentsReply, RunCounts};
 use super::report::{AgentsReport, Measurements};
-use super::run::AgentsLoad;
 use super::settings::{agent_folder, target_ca_file};
 use crate::app::ControlPlane;
 use crate::cli::load::memory_samples::wait_and_sample_peak_memory;
@@ -55,11 +55,11 @@ impl LoadRun {
     pub(super) async fn measure(self: &Arc<Self>) -> anyhow::Result<AgentsReport> {
         let mut measured = Measurements::default();
         let run = Arc::clone(self);
-        let idle = ControlRuntime::run(async move { run.enrol_and_idle().await }).await?;
+        let idle = ControlRuntime::run(async move { Box::pin(run.enrol_and_idle()).await }).await?;
         (measured.rss_without_agents, measured.rss_with_idle_agents) = idle;
         let run = Arc::clone(self);
         let (counts, measured) =
-            ControlRuntime::run(async move { run.assign_and_check(measured).await }).await?;
+            ControlRuntime::run(async move { Box::pin(run.assign_and_check(measured)).await }).await?;
         if let Some(reason) = &counts.first_not_ok_reason {
             let not_ok = counts.not_ok_runs;
             crate::cli::output::print_note(&format!(

@@ -1,6 +1,7 @@
 //! `vigie load --agents`: a control plane, a NATS server, and many agents in a process of their own.
 
 mod agents_command;
+mod agents_load;
 mod agents_process;
 mod bus_traffic;
 mod control_runtime;
@@ -14,4 +15,5 @@ mod settings;
 mod temporary_folder;
 
 pub(in crate::cli) use agents_command::{AgentsArgs, run_agents};
-pub(super) use run::{AgentsLoad, run};
+pub(super) use agents_load::AgentsLoad;
+pub(super) use run::run;

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
+use super::agents_load::AgentsLoad;
 use super::bus_traffic::BusTraffic;
 use super::measure::LoadRun;
 use super::nats_server::PrivateNatsServer;
@@ -18,8 +18,6 @@ use crate::app::key_file_location;
 use crate::cli::load::targets::{LoadTargets, no_target_error};
 use crate::cli::output::{self, UsageError};
 use crate::cli::process::descriptor_limit;
-use crate::cli::settings::SettingsArgs;
-use crate::domain::MonitorType;
 use crate::vault::Keyring;
 
 /// Descriptors for each agent: its connection, its spool, and the streams of its location at the NATS server.
@@ -28,17 +26,6 @@ const DESCRIPTORS_PER_AGENT: u64 = 6;
 const OTHER_DESCRIPTORS: u64 = 500;
 /// Exit code after SIGINT or SIGTERM.
 const INTERRUPTED_EXIT_CODE: u8 = 130;
-
-/// What to run.
-pub(in crate::cli::load) struct AgentsLoad {
-    pub(in crate::cli::load) agent_count: u32,
-    pub(in crate::cli::load) monitors_per_agent: u32,
-    pub(in crate::cli::load) interval_seconds: u32,
-    pub(in crate::cli::load) monitor_type: MonitorType,
-    pub(in crate::cli::load) measured: Duration,
-    pub(in crate::cli::load) warm_up: Duration,
-    pub(in crate::cli::load) settings: SettingsArgs,
-}
 
 /// Runs `load` and prints its figures.
 pub(in crate::cli::load) async fn run(load: AgentsLoad, as_json: bool) -> anyhow::Result<ExitCode> {
