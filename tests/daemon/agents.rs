@@ -143,12 +143,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     assert!(refused["error"].as_str().unwrap().contains(&reason), "{refused}");
     fs::write(&monitors_file, from_file(location_id)).unwrap();
     server.signal(Signal::SIGHUP);
-    let is_filed = |result: &Value| result["monitor_name"] == "filed" && result["outcome"] == "ok";
-    let until = Instant::now() + Duration::from_secs(30);
-    while !wait_for_results(&server, 4).iter().any(is_filed) {
-        assert!(Instant::now() < until, "no result of the monitor of the file");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_for_first_checks(&server, &["filed"]);
 
     agent.signal(Signal::SIGTERM);
     agent.wait_for_log("shut down");
