@@ -7,6 +7,8 @@ use tokio::time::Instant;
 pub(super) enum Progress {
     /// There is nothing to deliver.
     Nothing,
+    /// It is being sent for the first time.
+    Sending,
     /// It was not sent, or has to be sent again.
     Waiting,
     /// The bus has it since then.
@@ -16,9 +18,9 @@ pub(super) enum Progress {
 }
 
 impl Progress {
-    /// Marks it as sent, if it waits.
+    /// Marks it as sent, if it waits or is being sent.
     pub(super) fn mark_sent(&mut self, now: Instant) {
-        if *self == Self::Waiting {
+        if matches!(self, Self::Waiting | Self::Sending) {
             *self = Self::Sent(now);
         }
     }
@@ -47,9 +49,11 @@ impl DeliveryState {
         matches!((self.result, self.captures), (Progress::Committed(_), Progress::Waiting))
     }
 
-    /// Has everything sent again.
+    /// Has everything sent again, except a result that is being sent.
     pub(super) fn restart(&mut self) {
-        self.result = Progress::Waiting;
+        if self.result != Progress::Sending {
+            self.result = Progress::Waiting;
+        }
         if self.captures != Progress::Nothing {
             self.captures = Progress::Waiting;
         }

@@ -56,6 +56,17 @@ impl DeliveryStates {
         }
     }
 
+    /// Marks results whose first attempt failed as waiting.
+    pub(super) fn mark_unsent(&mut self, checks: &[CheckId]) {
+        for check_id in checks {
+            self.change(*check_id, |state| {
+                if state.result == Progress::Sending {
+                    state.result = Progress::Waiting;
+                }
+            });
+        }
+    }
+
     /// Marks the captures of a result as sent.
     pub(super) fn mark_captures_sent(&mut self, check_id: CheckId, now: Instant) {
         self.change(check_id, |state| state.captures.mark_sent(now));
@@ -213,6 +224,22 @@ mod tests {
         assert!(states.is_waiting(CHECK));
         assert_eq!(states.due_captures(9), [], "its result comes first");
         assert_eq!(states.take_done(now + KEEP_COMMITTED * 2), []);
+    }
+
+    #[tokio::test]
+    async fn a_result_does_not_wait_while_its_first_attempt_lasts() {
+        let (mut states, now) = (DeliveryStates::default(), Instant::now());
+        let (slow, failing) = (CheckId(1), CheckId(2));
+        for check_id in [slow, failing] {
+            states.insert(check_id, Progress::Sending, false);
+        }
+        states.on_controller_status("a", true, now);
+        states.on_controller_status("b", true, now);
+        assert_eq!(states.waiting_and_unconfirmed(), (0, 0));
+        states.mark_sent(&[slow], now);
+        states.mark_unsent(&[slow, failing]);
+        assert!(states.is_waiting(failing) && !states.is_waiting(slow));
+        assert_eq!(states.waiting_and_unconfirmed(), (1, 1));
     }
 
     #[tokio::test]

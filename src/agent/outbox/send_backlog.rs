@@ -69,12 +69,14 @@ async fn send_next_chunk(parts: &Arc<OutboxParts>, seen_monitors: &mut HashSet<M
             return false;
         }
     };
+    if records.is_empty() {
+        return false;
+    }
     let is_newest = |record: &SpoolRecord| {
         parts.transport.monitor_of(&record.content).is_some_and(|monitor| seen_monitors.insert(monitor))
     };
     let (newest, older): (Vec<_>, Vec<_>) = records.into_iter().partition(is_newest);
-    let has_sent = send(parts, newest, Urgency::Live).await && send(parts, older, Urgency::Backlog).await;
-    has_sent && waiting > 0
+    send(parts, newest, Urgency::Live).await && send(parts, older, Urgency::Backlog).await
 }
 
 async fn send(parts: &OutboxParts, records: Vec<SpoolRecord>, urgency: Urgency) -> bool {

@@ -108,7 +108,7 @@ async fn deliver(parts: &Arc<OutboxParts>, batch: EncodedBatch) {
         if is_first {
             let mut states = parts.states.lock();
             for check_id in &check_ids {
-                states.insert(*check_id, Progress::Waiting, false);
+                states.insert(*check_id, Progress::Sending, false);
             }
             is_first = false;
         }
@@ -120,6 +120,7 @@ async fn deliver(parts: &Arc<OutboxParts>, batch: EncodedBatch) {
             Ok(has_captures) => {
                 parts.states.lock().set_captures(check_ids.iter().copied().zip(has_captures));
                 if !sent {
+                    parts.states.lock().mark_unsent(&check_ids);
                     parts.wake_backlog.notify_one();
                 }
                 parts.wake_captures.notify_one();
