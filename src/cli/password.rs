@@ -64,7 +64,7 @@ pub(super) fn read_password_file(file: &Path) -> anyhow::Result<Zeroizing<String
     }
     let path = file.to_string_lossy();
     let secret = read_secret(Path::new(""), SecretSource::File(&path));
-    secret.map(Zeroizing::new).map_err(|reason| anyhow::anyhow!("the password cannot be read: {reason}"))
+    secret.map(Zeroizing::new).map_err(|reason| anyhow::anyhow!("the file `{path}` cannot be used: {reason}"))
 }
 
 fn read_first_line(reader: impl Read) -> anyhow::Result<Zeroizing<String>> {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::html::{escape, format_time, render_age, render_reloading_document};
 use super::locations_state::LocationsState;
 use super::responses::service_unavailable;
-use super::viewer::Viewer;
+use super::viewer::{SessionControl, Viewer};
 use crate::domain::Timestamp;
 use crate::service::LocationsOverview;
 
@@ -21,20 +21,28 @@ pub(super) async fn get_page(
     Extension(viewer): Extension<Viewer>,
 ) -> Response {
     match state.config_record_service.locations_overview(viewer.visible_account).await {
-        Ok(overview) => {
-            let body = render_overview(&overview, state.clock.now());
+        Ok(mut overview) => {
+            let is_signed_in = !matches!(viewer.session_control, SessionControl::SignIn);
+            if !is_signed_in {
+                // Names and versions of hosts are not for everybody, even where the pages are.
+                overview.agents.clear();
+            }
+            let body = render_overview(&overview, is_signed_in, state.clock.now());
             render_reloading_document("Locations · Vigie", &body, &viewer).into_response()
         }
         Err(error) => service_unavailable(&error),
     }
 }
 
-fn render_overview(overview: &LocationsOverview, now: Timestamp) -> String {
+fn render_overview(overview: &LocationsOverview, is_signed_in: bool, now: Timestamp) -> String {
     let mut out = format!("<h1>Locations <small>{} UTC</small></h1>", format_time(now));
     out.push_str(&render_table(
         &["State", "Location", "Id", "Region", "Agents", "Verifies", "Made in"],
-        overview.locations.iter().map(|location| location_cells(location)),
+        overview.locations.iter().map(location_cells),
     ));
+    if !is_signed_in {
+        return out;
+    }
     out.push_str("<h2>Agents on other hosts</h2>");
     if overview.agents.is_empty() {
         out.push_str(
@@ -127,6 +135,7 @@ fn agent_cells(
     let spool = bytes.map_or_else(String::new, |bytes| format!("{results} ({} KiB)", bytes.div_ceil(1024)));
     let dropped = match (number("dropped_results", ""), number("dropped_captures", "")) {
         (results, captures) if results.is_empty() && captures.is_empty() => String::new(),
+        (results, captures) if results == "0" && captures == "0" => "none".to_owned(),
         (results, captures) => format!("{results} results, {captures} captures"),
     };
     vec![
@@ -188,14 +197,16 @@ mod tests {
                 ),
             ],
         };
-        let html = render_overview(&overview, Timestamp::from_seconds(1_767_225_605));
+        let html = render_overview(&overview, true, Timestamp::from_seconds(1_767_225_605));
         assert!(!html.contains("<b>") && !html.contains("<script"), "{html}");
         for text in
             ["1 of 2", "5 s ago", "-12 ms", "90 (4 KiB)", "1 results, 0 captures", ">40<", "offline", ">6<"]
         {
             assert!(html.contains(text), "{text}: {html}");
         }
-        let none = render_overview(&LocationsOverview::default(), Timestamp::from_seconds(0));
+        let public = render_overview(&overview, false, Timestamp::from_seconds(0));
+        assert!(public.contains("1 of 2") && !public.contains("1.2.3"), "{public}");
+        let none = render_overview(&LocationsOverview::default(), true, Timestamp::from_seconds(0));
         assert!(none.contains("/manual/many-hosts"), "{none}");
     }
 }

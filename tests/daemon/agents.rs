@@ -50,6 +50,20 @@ fn wait_for_first_checks(server: &Daemon, names: &[&str]) -> Vec<Value> {
     }
 }
 
+/// Waits until the server has a result of the monitor `name`, whose interval is a minute.
+fn wait_for_result(server: &Daemon, name: &str) {
+    let until = Instant::now() + Duration::from_secs(90);
+    loop {
+        let (_, found) = server.call("GET", "/results?limit=50", &json!({}));
+        let results = found["results"].as_array().unwrap();
+        if results.iter().any(|result| result["monitor_name"] == name && result["outcome"] == "ok") {
+            return;
+        }
+        assert!(Instant::now() < until, "a result of {name} among {results:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// Waits until the server has had a heartbeat of its only agent other than the one at `last`; returns when it came. A
 /// first check is skipped while the location is offline.
 fn wait_for_heartbeat(server: &Daemon, last: &Value) -> Value {
@@ -125,7 +139,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     // A new monitor reaches it again.
     let (status, _) = server.call("POST", "/monitors/tcp", &monitor("later", open_port));
     assert_eq!(status, 200);
-    wait_for_first_checks(&server, &["later"]);
+    wait_for_result(&server, "later");
 
     a_browser_script_runs(&server, location_id);
 
@@ -133,7 +147,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     let from_file = |location: i64| {
         format!(
             "- {{key: k, type: tcp, name: filed, billing_plancode: x, hostname: 127.0.0.1, port: {open_port}, \
-             interval: 60, locations: [{{id: {location}}}]}}\n"
+             interval: 1, locations: [{{id: {location}}}]}}\n"
         )
     };
     fs::write(&monitors_file, from_file(location_id + 900)).unwrap();
@@ -143,7 +157,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     assert!(refused["error"].as_str().unwrap().contains(&reason), "{refused}");
     fs::write(&monitors_file, from_file(location_id)).unwrap();
     server.signal(Signal::SIGHUP);
-    wait_for_first_checks(&server, &["filed"]);
+    wait_for_result(&server, "filed");
 
     agent.signal(Signal::SIGTERM);
     agent.wait_for_log("shut down");

@@ -25,7 +25,7 @@ async fn a_location_is_created_changed_and_deleted() {
     assert_eq!(
         kit.get(KIND, saved.id).await,
         json!({
-            "id": saved.id, "name": "Lyon", "region": 33, "private": false,
+            "id": saved.id, "name": "Lyon", "region": 33, "private": false, "verifies": false,
             "health": {"agents": 0, "alive": 0, "state": "away"}, "managed": false,
         })
     );
@@ -42,7 +42,10 @@ async fn a_location_is_created_changed_and_deleted() {
     assert!(trail.iter().all(|row| row.object_kind == "location" && row.object_id == Some(saved.id)));
     assert_eq!(json!(trail[1].before), json!({"name": "Lyon"}));
     assert_eq!(json!(trail[1].after), json!({"name": "Lyon 2"}));
-    assert_eq!(json!(trail[2].after), json!({"name": "Lyon", "region": 33, "private": false}));
+    assert_eq!(
+        json!(trail[2].after),
+        json!({"name": "Lyon", "region": 33, "private": false, "verifies": false})
+    );
     let (hex, text) = (format!("{:x?}", hash.as_ref()), format!("{trail:?}"));
     assert!(!text.contains(&secret) && !text.contains(&hex));
 }
@@ -53,7 +56,7 @@ async fn locations_of_the_settings_are_visible_to_all_and_read_only() {
     let (first, revision) = kit.resources.get(&kit.stranger(), KIND, 1).await.unwrap();
     assert_eq!(revision, Revision(1));
     let north = json!({
-        "id": 1, "name": "north", "region": 10, "private": false,
+        "id": 1, "name": "north", "region": 10, "private": false, "verifies": false,
         "health": {"agents": 1, "alive": 1, "state": "alive"}, "managed": true,
     });
     assert_eq!(json!(first), north);

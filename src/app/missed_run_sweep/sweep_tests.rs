@@ -26,7 +26,7 @@ use crate::telemetry::{Metrics, TaskHeartbeat, TaskName};
 const LOCATION: LocationId = LocationId(1000);
 
 fn at(minute: i64) -> Timestamp {
-    Timestamp::from_seconds(1_800_000_000 - 1_800_000_000 % 3600 + 60 * minute)
+    Timestamp::from_seconds(1_800_000_000 + 60 * minute)
 }
 
 /// A store that keeps what it is given.

@@ -80,8 +80,11 @@ async fn select_recorded_runs(
     .await?;
     let mut recorded = vec![Vec::new(); ranges.len()];
     for (index, first, last) in rows {
-        let of_range = usize::try_from(index - 1).ok().and_then(|index| recorded.get_mut(index));
-        of_range.into_iter().for_each(|of_range: &mut Vec<_>| of_range.push(first..=last));
+        let of_range: Option<&mut Vec<_>> =
+            usize::try_from(index - 1).ok().and_then(|index| recorded.get_mut(index));
+        if let Some(of_range) = of_range {
+            of_range.push(first..=last);
+        }
     }
     Ok(recorded)
 }

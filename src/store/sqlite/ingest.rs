@@ -76,9 +76,10 @@ fn upsert_result(
         }
         return Ok(changed);
     }
-    let replaced = match row.planned_at <= *newest_missed_at {
-        true => missed_runs::remove_series_at(context.conn, row)?,
-        false => None,
+    let replaced = if row.planned_at <= *newest_missed_at {
+        missed_runs::remove_series_at(context.conn, row)?
+    } else {
+        None
     };
     let is_new = insert_counted(context, row, customer, count_changes)?;
     if let Some(series) = replaced {

@@ -119,7 +119,7 @@ impl World {
         let mut body = json!({"name": "rack 7", "public_key": "U", "exchange_key": "X", "version": "1"});
         body["secret"] = json!(self.plants.plant("AgentEnrolment.secret"));
         let (status, response) = self.call("POST", "/agents/enrol", &body);
-        assert_eq!(status, 503, "{response}");
+        assert_eq!(status, 409, "{response}");
         body["name"] = json!(1);
         let (status, response) = self.call("POST", "/agents/enrol", &body);
         assert_eq!(status, 400, "{response}");
