@@ -230,14 +230,15 @@ impl LocalPlanner {
     /// Returns the next `max` active monitors from `id` on, each with its runs; those of accounts that were not read yet
     /// are left out.
     pub(super) fn planned_monitors(&self, id: MonitorId, max: usize) -> PlannedMonitorPage {
-        let PlannerDependencies { bus, monitor_cache, last_known_accounts, clock, .. } = &self.dependencies;
-        let (now, locations) = (clock.now(), bus.locations());
+        let PlannerDependencies { monitor_cache, last_known_accounts, clock, .. } = &self.dependencies;
+        let now = clock.now();
         let replanned_at = self.replanned_at.lock().clone();
         let monitors = monitor_cache.list_from(id, max, |monitor| monitor.is_active(now));
         let last = monitors.last().filter(|_| monitors.len() == max).map(|monitor| monitor.id);
         let plan = |monitor: Monitor| {
             let account_snapshot = last_known_accounts.get(monitor.customer)?;
-            let run_plan = run_plan(&monitor, Some(&account_snapshot), now, &locations)?;
+            // The locations of the bus count only where the account is not known.
+            let run_plan = run_plan(&monitor, Some(&account_snapshot), now, &[])?;
             let changes = [
                 Some(monitor.modified_at),
                 monitor.metadata.paused_until,

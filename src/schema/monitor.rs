@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::monitor_document::MonitorDocument;
-use crate::domain::{CustomerId, EgressPrincipal, MonitorId, MonitorType, Revision, Timestamp};
+use crate::domain::{
+    CheckMetadata, CustomerId, EgressPrincipal, LocationId, MonitorId, MonitorType, Revision, Timestamp,
+};
 use crate::script::language::Script;
 
 /// Where a monitor is defined.
@@ -104,6 +106,18 @@ impl Monitor {
     #[must_use]
     pub fn enabled(&self) -> bool {
         self.document.settings().schedule.enabled
+    }
+
+    /// Returns the metadata of its records at `location_id`.
+    #[must_use]
+    pub fn check_metadata(&self, location_id: LocationId) -> CheckMetadata {
+        CheckMetadata {
+            monitor_id: self.id,
+            monitor_name: self.name().into(),
+            revision: self.revision,
+            monitor_type: self.monitor_type(),
+            location_id,
+        }
     }
 
     /// Whether it is active at `now`, so that its runs are planned: enabled and not paused.

@@ -10,7 +10,7 @@ use super::swept_location::SweptLocation;
 use crate::app::local_planner::{LocalPlanner, PlannedMonitor, PlannedMonitorPage};
 use crate::bus::contract::ResultReceiver;
 use crate::clock::Clock;
-use crate::domain::{CheckMetadata, CheckResult, LocationId, MissedReason, MissedRuns, MonitorId, Timestamp};
+use crate::domain::{CheckResult, LocationId, MissedReason, MissedRuns, MonitorId, Timestamp};
 use crate::schedule::{LocationSlotGrid, MissedSlots};
 use crate::store::{MissedRunStore, PlannedRuns, StoreError};
 use crate::telemetry::{Metrics, TaskHeartbeat};
@@ -197,13 +197,6 @@ impl CandidateRuns<'_> {
             run_count: u32::try_from(slots.count).unwrap_or(u32::MAX),
             last_planned_at: slots.last,
         };
-        let metadata = CheckMetadata {
-            monitor_id: monitor.id,
-            monitor_name: monitor.name().into(),
-            revision: monitor.revision,
-            monitor_type: monitor.monitor_type(),
-            location_id: self.location_id,
-        };
-        CheckResult::from_missed_runs(metadata, slots.first, now, missed)
+        CheckResult::from_missed_runs(monitor.check_metadata(self.location_id), slots.first, now, missed)
     }
 }

@@ -14,8 +14,8 @@ use crate::app::local_planner::{PlannedMonitor, PlannedMonitorPage};
 use crate::bus::contract::{BusFuture, ResultCaptures, ResultReceiver, ResultSink};
 use crate::clock::FakeClock;
 use crate::domain::{
-    CheckMetadata, CheckResult, CustomerId, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType,
-    Revision, Timestamp,
+    CheckResult, CustomerId, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, Revision,
+    Timestamp,
 };
 use crate::schedule::{RunPlan, SlotGrid};
 use crate::schema::{Monitor, MonitorDocument, Origin};
@@ -132,14 +132,7 @@ fn monitor(id: i64) -> Monitor {
 }
 
 fn result(id: i64, minute: i64) -> CheckResult {
-    let monitor = monitor(id);
-    let metadata = CheckMetadata {
-        monitor_id: monitor.id,
-        monitor_name: monitor.name().into(),
-        revision: monitor.revision,
-        monitor_type: monitor.monitor_type(),
-        location_id: LOCATION,
-    };
+    let metadata = monitor(id).check_metadata(LOCATION);
     let missed = MissedRuns { reason: MissedReason::Overload, run_count: 1, last_planned_at: at(minute) };
     CheckResult { missed: None, ..CheckResult::from_missed_runs(metadata, at(minute), at(minute), missed) }
 }

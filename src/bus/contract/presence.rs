@@ -53,7 +53,7 @@ pub struct Presence {
     pub network: Arc<AgentNetwork>,
 }
 
-/// Most entries of a list in [`AgentNetwork`], and most bytes of a text.
+/// Most entries of a list in [`AgentNetwork`].
 pub const MAX_NETWORK_ENTRIES: usize = 64;
 /// Most bytes of a text in [`AgentNetwork`].
 pub const MAX_NETWORK_TEXT_BYTES: usize = 300;

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use super::command::result_key;
 use crate::alerting::EpisodeSnapshot;
 use crate::catalog::json_object::into_object;
-use crate::domain::{
-    CheckId, CheckMetadata, CheckResult, LocationId, MissedReason, MissedRuns, MonitorId, Timestamp,
-};
+use crate::domain::{CheckId, CheckResult, LocationId, MissedReason, MissedRuns, MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::store::{CheckSuppression, StoredEpisode};
 
@@ -43,16 +41,9 @@ pub(super) fn missed_result(
     planned_at: Timestamp,
     now: Timestamp,
 ) -> CheckResult {
-    let metadata = CheckMetadata {
-        monitor_id: monitor.id,
-        monitor_name: monitor.name().into(),
-        revision: monitor.revision,
-        monitor_type: monitor.monitor_type(),
-        location_id: location,
-    };
     let missed =
         MissedRuns { reason: MissedReason::LocationOffline, run_count: 1, last_planned_at: planned_at };
-    CheckResult::from_missed_runs(metadata, planned_at, now.max(planned_at), missed)
+    CheckResult::from_missed_runs(monitor.check_metadata(location), planned_at, now.max(planned_at), missed)
 }
 
 /// Returns the records of the suppressed checks of a run.

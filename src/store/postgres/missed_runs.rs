@@ -149,12 +149,16 @@ pub(super) async fn remove_series_at(
         return Ok(Vec::new());
     }
     let mut details = remove_details(conn, &removed).await?;
+    let mut late_by_pair: HashMap<(i64, i64), Vec<&ResultRow>> = HashMap::new();
+    for row in late {
+        late_by_pair.entry((row.monitor_id, row.location_id)).or_default().push(row);
+    }
     let with_recorded_runs = |columns: SeriesColumns| {
         let details_json = details.remove(&(columns.0, columns.1, columns.2));
         let series = to_series(columns, details_json);
-        let of_series = late.iter().filter(|row| {
-            (row.monitor_id, row.location_id) == (series.monitor_id, series.location_id)
-                && series.planned_at_range().contains(&row.planned_at)
+        let of_pair = late_by_pair.get(&(series.monitor_id, series.location_id)).into_iter().flatten();
+        let of_series = of_pair.filter(|row| {
+            series.planned_at_range().contains(&row.planned_at)
                 && (!row.is_first_check || row.planned_at == series.planned_at)
         });
         let recorded = of_series.map(|row| row.planned_at..=row.planned_at).collect();

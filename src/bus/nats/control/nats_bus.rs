@@ -151,9 +151,7 @@ impl NatsBus {
         }
         Err(OrderError::LocationOffline)
     }
-}
 
-impl NatsBus {
     /// Whether an agent of `location` that is online still has to send results.
     #[must_use]
     pub fn has_backlog(&self, location: LocationId) -> bool {
