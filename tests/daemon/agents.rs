@@ -34,49 +34,43 @@ fn start_agent(data: &Path) -> Daemon {
     Daemon::starting(agent_command(data).spawn().unwrap(), tempfile::tempdir().unwrap())
 }
 
-/// Waits until the server has a first check of each of the monitors `names`; returns all results.
-fn wait_for_first_checks(server: &Daemon, names: &[&str]) -> Vec<Value> {
-    let until = Instant::now() + Duration::from_secs(40);
+/// Asks the server for the results of `GET path` until `find` returns something, at most `seconds` long.
+fn wait_for<T>(server: &Daemon, path: &str, seconds: u64, find: impl Fn(&[Value]) -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(seconds);
     loop {
-        let (_, found) = server.call("GET", "/results?limit=50", &json!({}));
-        let results = found["results"].as_array().unwrap();
-        let is_first =
-            |result: &Value, name: &str| result["monitor_name"] == name && result["trigger"] == "first";
-        if names.iter().all(|name| results.iter().any(|result| is_first(result, name))) {
-            return results.clone();
+        let (_, response) = server.call("GET", path, &json!({}));
+        if let Some(found) = find(response["results"].as_array().unwrap()) {
+            return found;
         }
-        assert!(Instant::now() < until, "first checks of {names:?} among {results:?}");
+        assert!(Instant::now() < until, "not there after {seconds} s: {response}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
+/// Waits until the server has a first check of each of the monitors `names`; returns all results.
+fn wait_for_first_checks(server: &Daemon, names: &[&str]) -> Vec<Value> {
+    let is_first =
+        |result: &Value, name: &str| result["monitor_name"] == name && result["trigger"] == "first";
+    wait_for(server, "/results?limit=50", 40, |results| {
+        let has_first = |name: &&str| results.iter().any(|result| is_first(result, name));
+        names.iter().all(has_first).then(|| results.to_vec())
+    })
+}
+
 /// Waits until the server has a result of the monitor `name`, whose interval is a minute.
 fn wait_for_result(server: &Daemon, name: &str) {
-    let until = Instant::now() + Duration::from_secs(90);
-    loop {
-        let (_, found) = server.call("GET", "/results?limit=50", &json!({}));
-        let results = found["results"].as_array().unwrap();
-        if results.iter().any(|result| result["monitor_name"] == name && result["outcome"] == "ok") {
-            return;
-        }
-        assert!(Instant::now() < until, "a result of {name} among {results:?}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let is_wanted = |result: &Value| result["monitor_name"] == name && result["outcome"] == "ok";
+    wait_for(server, "/results?limit=50", 90, |results| results.iter().any(is_wanted).then_some(()));
 }
 
 /// Waits until the server has had a heartbeat of its only agent other than the one at `last`; returns when it came. A
 /// first check is skipped while the location is offline.
 fn wait_for_heartbeat(server: &Daemon, last: &Value) -> Value {
-    let until = Instant::now() + Duration::from_secs(40);
-    loop {
-        let (_, found) = server.call("GET", "/agents", &json!({}));
-        let agent = &found["results"][0];
-        if agent["state"] == "online" && agent["last_seen_at"] != *last {
-            return agent["last_seen_at"].clone();
-        }
-        assert!(Instant::now() < until, "no heartbeat: {found}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_for(server, "/agents", 40, |agents| {
+        let agent = agents.first()?;
+        let is_newer = agent["state"] == "online" && agent["last_seen_at"] != *last;
+        is_newer.then(|| agent["last_seen_at"].clone())
+    })
 }
 
 #[test]
