@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -10,10 +11,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::version::TLS13;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use vigie::domain::{FailureKind as Kind, Phase, WarningKind};
+use vigie::domain::{FailureKind as Kind, Phase, Phases, WarningKind};
+use vigie::net::Deadline;
+use vigie::protocol::http::{HttpProtocol, send_request};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{Fails, Passes, Warns};
@@ -77,6 +80,29 @@ async fn prior_knowledge_over_http() {
     }
     let facts = observation.facts.http.unwrap();
     assert_eq!((facts.http_version.as_str(), facts.body_bytes, facts.http_reason), ("HTTP/2", 300_000, None));
+}
+
+/// Returns a frame of the first stream, or of the connection (RFC 9113 4.1).
+fn frame(frame_type: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[frame_type, flags, 0, 0, 0, stream], payload].concat()
+}
+
+/// The connection reads all of it before the task that waits for the head runs.
+#[tokio::test]
+async fn a_long_body_that_arrives_with_its_head_is_not_a_long_head() {
+    let (client, mut server) = tokio::io::duplex(1024 * 1024);
+    let (settings, acknowledged) = (frame(4, 0, 0, &[]), frame(4, 1, 0, &[]));
+    // `:status 200`, as the static table of HPACK numbers it.
+    let mut response = [settings, acknowledged, frame(1, 4, 1, &[0x88])].concat();
+    for _ in 0..20 {
+        response.extend(frame(0, 0, 1, &[b'x'; 16_384]));
+    }
+    server.write_all(&response).await.unwrap();
+    let request = hyper::Request::get("http://127.0.0.1/").body(Full::default()).unwrap();
+    let (deadline, mut phases) = (Deadline::within(Duration::from_mins(1)), Phases::default());
+    let (head, _) = send_request(client, HttpProtocol::Http2, request, deadline, &mut phases).await.unwrap();
+    assert_eq!(head.status, 200);
 }
 
 #[tokio::test]

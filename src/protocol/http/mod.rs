@@ -10,6 +10,7 @@ mod content_coding;
 mod driver;
 mod exchange;
 mod failure;
+mod frame_scanner;
 mod http3;
 mod limits;
 mod request_error;

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
+use super::frame_scanner::FrameScanner;
 use super::limits::MAX_PREAMBLE_BYTES;
 use super::version_normalizer::VersionNormalizer;
 use crate::domain::{Phase, Phases};
@@ -49,6 +50,8 @@ struct TimingState {
     /// Whether it is HTTP/1: the first byte read then belongs to the response, in HTTP/2 to the settings.
     is_http1: bool,
     bytes_read: u64,
+    /// Set for HTTP/2 until content is found, which the connection may read before the task that waits for the head.
+    frame_scanner: Option<FrameScanner>,
     /// Set for HTTP/1, whose responses it normalizes.
     normalizer: Option<VersionNormalizer>,
     stream_end: Option<StreamEnd>,
@@ -78,6 +81,7 @@ impl ExchangeTimings {
             has_head: false,
             is_http1,
             bytes_read: 0,
+            frame_scanner: (!is_http1).then(FrameScanner::default),
             normalizer: is_http1.then(VersionNormalizer::default),
             stream_end: None,
             is_read_waiting: false,
@@ -192,6 +196,11 @@ impl<S> TimedHttpStream<S> {
 }
 
 impl TimingState {
+    /// Whether the head of the response may still be incomplete.
+    fn is_reading_preamble(&self) -> bool {
+        !self.has_head && (self.is_http1 || self.frame_scanner.is_some())
+    }
+
     fn record_error(&mut self, error: &io::Error) {
         let tls_error = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
         self.stream_end.get_or_insert_with(|| StreamEnd::Failed {
@@ -209,6 +218,11 @@ impl TimingState {
         self.bytes_read += bytes.len() as u64;
         if let Some(normalizer) = &mut self.normalizer {
             normalizer.normalize(bytes);
+        }
+        if let Some(scanner) = &mut self.frame_scanner
+            && (self.has_head || scanner.finds_data(bytes))
+        {
+            self.frame_scanner = None;
         }
         if self.is_http1 {
             self.first_byte_at.get_or_insert_with(Instant::now);
@@ -265,7 +279,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedHttpStream<S> {
                 return Poll::Pending;
             }
             // Endless informational responses would keep hyper, and its thread, busy.
-            if !state.has_head && state.bytes_read >= MAX_PREAMBLE_BYTES {
+            if state.is_reading_preamble() && state.bytes_read >= MAX_PREAMBLE_BYTES {
                 state.stream_end.get_or_insert(StreamEnd::PreambleTooLarge);
                 return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
             }

@@ -247,7 +247,7 @@ impl World {
 
     /// Waits until each monitor has a scheduled result, and each recipient a message or an error.
     pub fn wait_for_results(&mut self) {
-        let until = Instant::now() + Duration::from_secs(25);
+        let until = Instant::now() + Duration::from_mins(2);
         let mut missing = String::new();
         while Instant::now() < until {
             let (_, results) = self.server.call("GET", "/results?limit=200", &Value::Null);
