@@ -165,6 +165,7 @@ impl ControlPlane {
             events: Arc::new(NoEvents),
             clock: Arc::new(SystemClock),
             database_timeline: "bench".to_owned(),
+            may_publish: Arc::new(|| true),
         };
         let (bus, mut task) = NatsBus::new(dependencies, TaskHeartbeat::unwatched(TaskName::Bus));
         let source: Arc<dyn SnapshotSource> = source.clone();

@@ -7,6 +7,7 @@ mod agent;
 mod agents;
 mod bus;
 mod cli;
+mod controllers;
 mod daemon;
 mod endurance;
 mod nats_bus;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -46,7 +47,7 @@ impl ControlPlane {
         let (heartbeat_url, _) = watch::channel(None);
         let bus_urls = settings.bus_urls.clone();
         let running_config = server.start_running_config(settings, heartbeat_url).await?;
-        server.start_remote_bus(&bus_urls, stop.clone()).await?;
+        server.start_remote_bus(&bus_urls, Arc::new(|| true), stop.clone()).await?;
         server.liveness.set_loaded();
         Ok(Self { server, _running_config: running_config, stop, tasks })
     }

@@ -17,7 +17,8 @@ use super::supervisor::{StatelessTask, Supervisor};
 use crate::bus::contract::{ConnectedLocation, ResultReceiver};
 use crate::bus::nats::subjects::AgentSubject;
 use crate::bus::nats::{
-    DataKeyId, NatsBus, NatsBusDependencies, NatsConnection, RemoteLocation, RenewalRequest,
+    DataKeyId, NatsBus, NatsBusDependencies, NatsConnection, PublishPermission, RemoteLocation,
+    RenewalRequest,
 };
 use crate::clock::Clock;
 use crate::domain::LocationId;
@@ -40,6 +41,7 @@ pub(super) struct RemoteBusInputs {
     pub(super) planner: Arc<LocalPlanner>,
     pub(super) store: Arc<dyn Store>,
     pub(super) database_timeline: String,
+    pub(super) may_publish: PublishPermission,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) supervisor: Arc<Supervisor>,
@@ -81,6 +83,7 @@ pub(super) async fn start(
         events: Arc::new(recorder),
         clock: Arc::clone(&inputs.clock),
         database_timeline: inputs.database_timeline.clone(),
+        may_publish: Arc::clone(&inputs.may_publish),
     };
     let supervisor = &inputs.supervisor;
     let (nats_bus, task) = NatsBus::new(dependencies, supervisor.heartbeat(TaskName::Bus));

@@ -29,6 +29,7 @@ use super::services::{ServiceInputs, Services};
 use super::supervisor::{StatelessTask, Supervisor};
 use crate::agent::MonitorSharing;
 use crate::api;
+use crate::bus::nats::PublishPermission;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
 use crate::notify::NotificationChannels;
@@ -347,6 +348,7 @@ impl RunningServer {
     pub(super) async fn start_remote_bus(
         &self,
         urls: &[String],
+        may_publish: PublishPermission,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let inputs = RemoteBusInputs {
@@ -357,6 +359,7 @@ impl RunningServer {
             store: self.store.clone(),
             // Agents deliver the last ten minutes again after each start with an engine that cannot tell.
             database_timeline: self.store.timeline().await?.unwrap_or_else(|| self.clock.now().to_string()),
+            may_publish,
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
             supervisor: Arc::clone(&self.supervisor),

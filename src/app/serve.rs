@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -13,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::demo::Demo;
 use super::file_watch::{self, FileWatch};
-use super::host_token::{HostTokenFile, remove_host_token, write_host_token};
+use super::host_token::remove_host_token;
+use super::http_front::HttpFront;
 use super::reload::{ReloadOutcome, RunningConfig, configuration_error};
 use super::running_server::{
     COMMIT_DRAIN_TIMEOUT, DELIVERY_DRAIN_TIMEOUT, RESULT_DRAIN_TIMEOUT, RunningServer,
@@ -23,6 +23,7 @@ use super::sign_in_link::print_sign_in_link;
 use super::signals::{SignalRequest, Signals};
 use super::supervisor::StatelessTask;
 use super::{browser_setup, delivery_setup, server, systemd};
+use crate::bus::nats::PublishPermission;
 use crate::settings::{SettingSources, Settings};
 use crate::syntax::ValidationError;
 use crate::telemetry::{HealthSource, TaskName, init_logging, install_panic_hook};
@@ -92,20 +93,26 @@ impl ServeOptions {
     }
 }
 
-/// Source of the settings, including additions of the demo.
-struct SettingsLoader {
-    sources: SettingSources,
-    demo: Option<Demo>,
+/// Source of the settings, including additions of the demo or of a controller that leads.
+pub(super) struct SettingsLoader {
+    pub(super) sources: SettingSources,
+    pub(super) demo: Option<Demo>,
+    /// The epoch of the controller that this process is.
+    pub(super) leader_epoch: Option<i64>,
 }
 
 impl SettingsLoader {
-    fn load(&self) -> Result<Settings, Vec<ValidationError>> {
-        Settings::load(&self.sources).map(|settings| self.with_demo(settings))
+    pub(super) fn load(&self) -> Result<Settings, Vec<ValidationError>> {
+        Settings::load(&self.sources).map(|settings| self.with_additions(settings))
     }
 
-    fn with_demo(&self, mut settings: Settings) -> Settings {
+    pub(super) fn with_additions(&self, mut settings: Settings) -> Settings {
         if let Some(demo) = &self.demo {
             demo.apply_to(&mut settings);
+        }
+        if self.leader_epoch.is_some() {
+            settings.store.leader_epoch = self.leader_epoch;
+            settings.monitor_paths.clear();
         }
         settings
     }
@@ -114,8 +121,8 @@ impl SettingsLoader {
 async fn run(sources: SettingSources, settings: Settings, options: ServeOptions) -> anyhow::Result<()> {
     let mut signals = Signals::install()?;
     let demo = if options.demo { Some(Demo::start().await?) } else { None };
-    let settings_loader = SettingsLoader { sources, demo };
-    let mut settings = settings_loader.with_demo(settings);
+    let settings_loader = SettingsLoader { sources, demo, leader_epoch: None };
+    let mut settings = settings_loader.with_additions(settings);
     log_startup_warnings(&settings_loader, &settings);
     let listeners = server::bind_all(&settings.listen_addresses).await?;
     let tls = settings.server.tls_files.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
@@ -162,7 +169,7 @@ async fn run(sources: SettingSources, settings: Settings, options: ServeOptions)
 }
 
 /// Starts the parts of the server. A signal to stop cancels `stop`, which ends the wait for a database that is away.
-async fn start_server(
+pub(super) async fn start_server(
     settings: &Settings,
     signals: &mut Signals,
     stop: &CancellationToken,
@@ -193,9 +200,9 @@ struct ServerInputs {
 
 /// Background tasks that run until `stop`.
 #[derive(Default)]
-struct BackgroundTasks {
-    stop: CancellationToken,
-    handles: Vec<JoinHandle<()>>,
+pub(super) struct BackgroundTasks {
+    pub(super) stop: CancellationToken,
+    pub(super) handles: Vec<JoinHandle<()>>,
 }
 
 /// Serves and runs checks until a stop signal. When it fails, [`shut_down`] stops everything it started.
@@ -207,65 +214,23 @@ async fn run_until_stopped(
     tasks: &mut BackgroundTasks,
     signals: &mut Signals,
 ) -> anyhow::Result<()> {
-    let ServerInputs { listeners, tls, admin_password_file } = inputs;
-    let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-    server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
-    let data_dir = settings.data_dir.clone();
-    let certificate = tls.as_ref().map(|tls| tls.certificate_sha256());
-    let token = server.services.api_state.account_service.renew_host_token();
-    let host_token = HostTokenFile { token, addresses: addresses.clone(), certificate_sha256: certificate };
-    write_host_token(&data_dir, &host_token)
-        .with_context(|| format!("cannot write the host token into `{}`", data_dir.display()))?;
-    let stop = &tasks.stop;
     let supervisor = &server.supervisor;
+    let ServerInputs { listeners, tls, admin_password_file } = inputs;
+    server.services.ensure_first_admin(admin_password_file.as_deref(), &settings.data_dir).await?;
+    let front = HttpFront {
+        listeners,
+        tls,
+        host_token: server.services.api_state.account_service.renew_host_token(),
+        data_dir: settings.data_dir.clone(),
+    };
+    let stop = &tasks.stop;
     tasks.handles.extend(server.spawn_background_jobs(stop));
     let router = server.router(&settings.server);
-    let service = server::HttpService {
-        router,
-        tls: tls.clone(),
-        response_start_timeout: settings.server.response_start_timeout,
-        trusted_proxies: Arc::from(settings.server.trusted_proxies.as_slice()),
-    };
-    let serving = server::serve(listeners, service, stop.clone());
-    tasks.handles.push(supervisor.spawn_essential(supervisor.heartbeat(TaskName::Server), serving));
-    if let Some(tls) = tls {
-        let stop = stop.clone();
-        let rewrite_token = move |tls: &ServerTls| {
-            let host_token =
-                HostTokenFile { certificate_sha256: Some(tls.certificate_sha256()), ..host_token.clone() };
-            if let Err(error) = write_host_token(&data_dir, &host_token) {
-                tracing::warn!(error = %error, "failed to write the new certificate for commands on this host");
-            }
-        };
-        let watch = move |_| {
-            let (tls, stop, rewrite_token) = (Arc::clone(&tls), stop.clone(), rewrite_token.clone());
-            async move {
-                if let Err(error) = tls.watch_files(stop, rewrite_token).await {
-                    tracing::error!(%error, "failed to watch the server certificate: a renewed one needs a restart");
-                }
-            }
-        };
-        let heartbeat = supervisor.heartbeat(TaskName::CertificateWatch);
-        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, watch)));
-    }
-    let clock = Arc::clone(&server.clock);
-    let (heartbeat_url, url_receiver) = watch::channel(settings.alerts.heartbeat_url.clone());
-    {
-        let requests = delivery_setup::HeartbeatRequests::new(&settings, url_receiver, clock, stop.clone())?;
-        let (requests, liveness) = (Arc::new(requests), Arc::clone(&server.liveness));
-        let send_heartbeats = move |heartbeat| {
-            let (requests, liveness) = (Arc::clone(&requests), Arc::clone(&liveness));
-            async move { requests.run(|| is_ready(liveness.as_ref()), heartbeat).await }
-        };
-        let heartbeat = supervisor.heartbeat(TaskName::Heartbeat);
-        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, send_heartbeats)));
-    }
+    let (addresses, handles) = front.start(router, &settings, supervisor, stop)?;
+    tasks.handles.extend(handles);
     let drain_timeout = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
-    let bus_urls = settings.bus_urls.clone();
-    let mut running_config = server.start_running_config(settings, heartbeat_url).await?;
-    server.start_remote_bus(&bus_urls, stop.clone()).await?;
-    server.liveness.set_loaded();
+    let mut running_config = start_work(server, settings, tasks, Arc::new(|| true)).await?;
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
     }
@@ -285,13 +250,41 @@ async fn run_until_stopped(
     }
 }
 
+/// Plans the monitors and starts everything that goes on beside requests. `may_publish` says whether this process may
+/// still tell agents what to check.
+pub(super) async fn start_work(
+    server: &RunningServer,
+    settings: Settings,
+    tasks: &mut BackgroundTasks,
+    may_publish: PublishPermission,
+) -> anyhow::Result<RunningConfig> {
+    let (clock, stop) = (Arc::clone(&server.clock), &tasks.stop);
+    let (heartbeat_url, url_receiver) = watch::channel(settings.alerts.heartbeat_url.clone());
+    {
+        let requests = delivery_setup::HeartbeatRequests::new(&settings, url_receiver, clock, stop.clone())?;
+        let (requests, liveness) = (Arc::new(requests), Arc::clone(&server.liveness));
+        let send_heartbeats = move |heartbeat| {
+            let (requests, liveness) = (Arc::clone(&requests), Arc::clone(&liveness));
+            async move { requests.run(|| is_ready(liveness.as_ref()), heartbeat).await }
+        };
+        let supervisor = &server.supervisor;
+        let heartbeat = supervisor.heartbeat(TaskName::Heartbeat);
+        tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, send_heartbeats)));
+    }
+    let bus_urls = settings.bus_urls.clone();
+    let running_config = server.start_running_config(settings, heartbeat_url).await?;
+    server.start_remote_bus(&bus_urls, may_publish, stop.clone()).await?;
+    server.liveness.set_loaded();
+    Ok(running_config)
+}
+
 /// Whether the process is alive and can do its work.
 fn is_ready(health: &impl HealthSource) -> bool {
     [health.liveness(), health.readiness()].concat().iter().all(|condition| condition.unmet_reason.is_none())
 }
 
 /// Stops everything that was started and stores every result; returns how many were lost.
-async fn shut_down(
+pub(super) async fn shut_down(
     server: RunningServer,
     mut tasks: BackgroundTasks,
     mut signals: Signals,
@@ -325,7 +318,7 @@ async fn shut_down(
 }
 
 /// Reloads on SIGHUP and when files change, until a stop signal; returns its name.
-async fn handle_signals_and_reloads(
+pub(super) async fn handle_signals_and_reloads(
     settings_loader: &SettingsLoader,
     running_config: &mut RunningConfig,
     signals: &mut Signals,
@@ -375,7 +368,7 @@ async fn current_fingerprint(
     file_watch::current_fingerprint(file, monitors, running_config.secret_files()).await
 }
 
-fn log_startup_warnings(settings_loader: &SettingsLoader, settings: &Settings) {
+pub(super) fn log_startup_warnings(settings_loader: &SettingsLoader, settings: &Settings) {
     for (name, similar_name) in settings_loader.sources.unknown_variables() {
         let hint =
             similar_name.map(|similar_name| format!("; did you mean `{similar_name}`?")).unwrap_or_default();

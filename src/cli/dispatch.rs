@@ -35,6 +35,7 @@ manual, such as alerting or website; `vigie help manual` lists the pages.";
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(super::serve::Args),
+    Controller(super::controller::Args),
     Check(super::check::Args),
     Traceroute(super::traceroute::Args),
     Config(super::config::Args),
@@ -130,6 +131,7 @@ fn to_exit_code(result: anyhow::Result<ExitCode>, usage_exit_code: u8) -> ExitCo
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => super::serve::run(args),
+        Command::Controller(args) => super::controller::run(args),
         Command::Check(args) => super::check::run(args),
         Command::Traceroute(args) => super::traceroute::run(args),
         Command::Config(args) => super::config::run(args),

@@ -15,6 +15,7 @@ mod apply;
 mod browser_host;
 mod check;
 mod config;
+mod controller;
 mod customer;
 mod dispatch;
 mod event;

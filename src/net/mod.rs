@@ -49,7 +49,7 @@ pub use timed_stream::{IoTimestamps, TimedStream};
 pub use tls::LegacyTlsVersion;
 pub use tls::{
     Pem, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions, TrustConfig, io_error_text,
-    warm_up_crypto, was_tls_session_resumed,
+    pinned_or_issued, warm_up_crypto, was_tls_session_resumed,
 };
 pub use traceroute::{
     HopReply, Route, RouteEnd, RouteHop, TracerouteMethod, TracerouteOptions, TracerouteResult,

@@ -9,6 +9,7 @@ use super::alerts::read_alerts;
 use super::browser::read_browser;
 use super::certificates::read_certificate_names;
 use super::concurrency::read_concurrency;
+use super::controller::read_controller;
 use super::hosted_location::{read_endpoints, read_other_locations};
 use super::mobile::read_mobile;
 use super::model::Settings;
@@ -73,6 +74,7 @@ pub(super) fn build(
         net: read_first_location_net(&mut reader),
         location_proxy: read_first_location_proxy(&mut reader),
         bus_urls: reader.text_list("bus.urls"),
+        controller: read_controller(&reader),
         agent_weight: u32::try_from(reader.int("location.weight")).unwrap_or(1),
         can_verify: reader.node("location.verifies").to_json() == Value::Bool(true),
         connectivity_targets: read_endpoints(reader.node("location.connectivity_targets")),

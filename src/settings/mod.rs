@@ -5,6 +5,7 @@ mod browser;
 mod build;
 mod certificates;
 mod concurrency;
+mod controller;
 mod egress;
 mod entry_fields;
 mod hosted_location;
@@ -28,6 +29,7 @@ mod validate;
 
 pub use alerts::AlertSettings;
 pub use concurrency::ConcurrencySettings;
+pub use controller::ControllerSettings;
 pub use hosted_location::HostedLocation;
 pub use model::Settings;
 pub use render::render_default_file;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::alerts::AlertSettings;
 use super::concurrency::ConcurrencySettings;
+use super::controller::ControllerSettings;
 use super::hosted_location::HostedLocation;
 use super::server::ServerSettings;
 use super::store::StoreSettings;
@@ -51,6 +52,8 @@ pub struct Settings {
     pub net: NetConfig,
     /// NATS servers; empty for those of `vigie nats init`.
     pub bus_urls: Vec<String>,
+    /// Settings of a controller, with `vigie controller`.
+    pub controller: ControllerSettings,
     /// The share of this agent in the monitors of its location, with `vigie agent run`.
     pub agent_weight: u32,
     /// Whether that location verifies failures of monitors that run elsewhere.

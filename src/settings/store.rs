@@ -20,6 +20,8 @@ const PASSWORD_CREDENTIAL: &str = "vigie-store-password";
 pub struct StoreSettings {
     /// Where it is; `None` for SQLite in the data folder.
     pub location: Option<StoreLocation>,
+    /// The epoch of the controller that uses PostgreSQL, once it leads; no setting.
+    pub leader_epoch: Option<i64>,
     /// Most connections to PostgreSQL.
     pub max_connections: u32,
     /// How long to wait for one.
@@ -52,6 +54,7 @@ impl StoreSettings {
             max_connections: self.max_connections,
             connect_timeout: self.connect_timeout,
             query_timeout: self.query_timeout,
+            leader_epoch: self.leader_epoch,
             ..StoreOptions::default()
         }
     }
@@ -64,6 +67,7 @@ pub(super) fn read_store(reader: &mut SettingsReader<'_>, sources: &SettingSourc
     let seconds = |path| Duration::from_secs(reader.int(path).unsigned_abs());
     StoreSettings {
         location,
+        leader_epoch: None,
         max_connections: u32::try_from(reader.int("store.max_connections")).unwrap_or(u32::MAX),
         connect_timeout: seconds("store.connect_seconds"),
         query_timeout: seconds("store.query_seconds"),

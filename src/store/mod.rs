@@ -12,14 +12,15 @@ mod store_url;
 
 pub use contract::{
     AddedCapture, AlertChanges, AlertStore, AuditEntry, AuditEntryByIndex, AuditFilter, AuditObject,
-    CheckSuppression, CheckVerification, ConfigChange, ConfigRecordFilter, ConfigStore, DeliveryOutcome,
-    EpisodeFilter, Housekeeping, Ingest, IngestBatch, MAX_THROTTLE_COUNTERS, MissedRunStore,
-    MonitorLocationState, MonitorStore, NewAuditEntry, NewConfigRecord, NewMonitor, NewestResultQuery,
-    NotificationFilter, Outbox, Paginated, PaginatedResults, Pagination, PerformanceAlertStore, PlannedRuns,
-    ReadOnlyStore, ResealFn, ResultFilter, ResultKey, ResultStore, Retention, RollupSpan, SampleStore, Store,
-    StoreError, StoreFuture, StoredEpisode, StoredJson, StoredJsonNames, StoredMonitor,
-    StoredPerformanceAlert, StoredToken, ThrottleCounter, ThrottleDecision, ThrottleKey, ThrottleKind,
-    ThrottleStore, TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore, seal_context,
+    CheckSuppression, CheckVerification, ConfigChange, ConfigRecordFilter, ConfigStore, ControllerAddress,
+    DeliveryOutcome, EpisodeFilter, Housekeeping, Ingest, IngestBatch, LEASE_DURATION, Leader,
+    MAX_THROTTLE_COUNTERS, MissedRunStore, MonitorLocationState, MonitorStore, NewAuditEntry,
+    NewConfigRecord, NewMonitor, NewestResultQuery, NotificationFilter, Outbox, Paginated, PaginatedResults,
+    Pagination, PerformanceAlertStore, PlannedRuns, ReadOnlyStore, ResealFn, ResultFilter, ResultKey,
+    ResultStore, Retention, RollupSpan, SampleStore, Store, StoreError, StoreFuture, StoredEpisode,
+    StoredJson, StoredJsonNames, StoredMonitor, StoredPerformanceAlert, StoredToken, ThrottleCounter,
+    ThrottleDecision, ThrottleKey, ThrottleKind, ThrottleStore, TokenKind, TokenStore, TokenUse, UsageQuery,
+    UsageStore, seal_context,
 };
 pub use location::{PostgresLocation, PostgresTls, StoreLocation, StorePassword};
 pub use maintenance::{
@@ -27,10 +28,10 @@ pub use maintenance::{
     require_sqlite,
 };
 pub use open::{
-    StoreOptions, inspect_store, migrate_store, open_copy_source, open_copy_target, open_read_only_store,
-    open_store,
+    StoreOptions, inspect_store, migrate_store, open_copy_source, open_copy_target, open_lease,
+    open_read_only_store, open_store,
 };
-pub use postgres::{PostgresSettings, PostgresStore};
+pub use postgres::{ControllerLease, PostgresSettings, PostgresStore};
 pub use sqlite::{
     DATABASE_FILE, ProcessLock, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous, back_up,
     lock_data_folder, restore,

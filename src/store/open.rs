@@ -8,7 +8,8 @@ use super::copy::{CopySource, CopyTarget};
 use super::location::{PostgresLocation, StoreLocation};
 use super::maintenance::{MaintenanceError, MigrationSummary, StoreReport};
 use super::postgres::{
-    self, PostgresCopySource, PostgresCopyTarget, PostgresReadOnlyStore, PostgresSettings, PostgresStore,
+    self, ControllerLease, PostgresCopySource, PostgresCopyTarget, PostgresReadOnlyStore, PostgresSettings,
+    PostgresStore,
 };
 use super::sqlite::{
     self, SqliteCopySource, SqliteCopyTarget, SqliteReadOnlyStore, SqliteSettings, SqliteStore, Synchronous,
@@ -30,6 +31,8 @@ pub struct StoreOptions {
     pub connect_timeout: Duration,
     /// Longest duration of a query.
     pub query_timeout: Duration,
+    /// The epoch of the controller that writes to PostgreSQL.
+    pub leader_epoch: Option<i64>,
     /// Watches the threads and tasks of the store; `None` outside of the server.
     pub tasks: Option<Arc<TaskRegistry>>,
 }
@@ -44,6 +47,7 @@ impl Default for StoreOptions {
             max_connections: 10,
             connect_timeout: Duration::from_secs(10),
             query_timeout: sqlite.query_timeout,
+            leader_epoch: None,
             tasks: None,
         }
     }
@@ -61,6 +65,7 @@ impl StoreOptions {
             max_connections: self.max_connections,
             connect_timeout: self.connect_timeout,
             query_timeout: self.query_timeout,
+            leader_epoch: self.leader_epoch,
             ..PostgresSettings::new(location)
         }
     }
@@ -95,6 +100,17 @@ pub async fn open_store(
             Ok(Arc::new(PostgresStore::connect(&settings).await?))
         }
     }
+}
+
+/// Opens a session for the lease of the controllers of the database at `location`.
+///
+/// # Errors
+/// Those of [`ControllerLease::connect`].
+pub async fn open_lease(
+    location: &PostgresLocation,
+    options: StoreOptions,
+) -> Result<ControllerLease, StoreError> {
+    ControllerLease::connect(&options.postgres_settings(location.clone())).await
 }
 
 /// Opens the store at `location` for reading; a server may use it meanwhile.

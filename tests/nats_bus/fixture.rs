@@ -117,6 +117,7 @@ impl Control {
             events: plane.clone(),
             clock: Arc::new(SystemClock),
             database_timeline: "first".to_owned(),
+            may_publish: Arc::new(|| true),
         };
         let heartbeat = TaskHeartbeat::unwatched(TaskName::Bus);
         let (bus, mut task) = NatsBus::new(dependencies, heartbeat);

@@ -11,7 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::version::TLS13;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use vigie::domain::{FailureKind as Kind, Phase, Phases, WarningKind};
@@ -82,23 +82,43 @@ async fn prior_knowledge_over_http() {
     assert_eq!((facts.http_version.as_str(), facts.body_bytes, facts.http_reason), ("HTTP/2", 300_000, None));
 }
 
+// Types and flags of frames (RFC 9113 6).
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const ACK: u8 = 1;
+const END_HEADERS: u8 = 4;
+
 /// Returns a frame of the first stream, or of the connection (RFC 9113 4.1).
 fn frame(frame_type: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[frame_type, flags, 0, 0, 0, stream], payload].concat()
 }
 
+/// Reads the preface of a client and its frames, up to the head of its request.
+async fn read_request(stream: &mut DuplexStream) {
+    let mut skipped = vec![0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()];
+    let mut header = [0; 9];
+    while header[3] != HEADERS {
+        stream.read_exact(&mut skipped).await.unwrap();
+        stream.read_exact(&mut header).await.unwrap();
+        skipped.resize(usize::from(header[1]) << 8 | usize::from(header[2]), 0);
+    }
+}
+
 /// The connection reads all of it before the task that waits for the head runs.
 #[tokio::test]
 async fn a_long_body_that_arrives_with_its_head_is_not_a_long_head() {
     let (client, mut server) = tokio::io::duplex(1024 * 1024);
-    let (settings, acknowledged) = (frame(4, 0, 0, &[]), frame(4, 1, 0, &[]));
-    // `:status 200`, as the static table of HPACK numbers it.
-    let mut response = [settings, acknowledged, frame(1, 4, 1, &[0x88])].concat();
-    for _ in 0..20 {
-        response.extend(frame(0, 0, 1, &[b'x'; 16_384]));
-    }
-    server.write_all(&response).await.unwrap();
+    tokio::spawn(async move {
+        // `:status 200`, as the static table of HPACK numbers it.
+        let head = frame(HEADERS, END_HEADERS, 1, &[0x88]);
+        let body = frame(DATA, 0, 1, &[b'x'; 16_384]).repeat(20);
+        let response = [frame(SETTINGS, 0, 0, &[]), frame(SETTINGS, ACK, 0, &[]), head, body].concat();
+        read_request(&mut server).await;
+        server.write_all(&response).await.unwrap();
+        std::future::pending::<()>().await;
+    });
     let request = hyper::Request::get("http://127.0.0.1/").body(Full::default()).unwrap();
     let (deadline, mut phases) = (Deadline::within(Duration::from_mins(1)), Phases::default());
     let (head, _) = send_request(client, HttpProtocol::Http2, request, deadline, &mut phases).await.unwrap();

@@ -24,18 +24,21 @@ pub(in crate::app) struct ConnectionRules {
     pub(in crate::app) trusted_proxies: Arc<[IpNetwork]>,
 }
 
-/// Middleware: adds the [`ClientConnection`] to `request`.
+/// Middleware: adds the [`ClientConnection`] to `request`, unless another controller has said which it is.
 pub(in crate::app) async fn record_client_connection(
     State(rules): State<ConnectionRules>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let connection = client_connection(&request, &rules);
-    request.extensions_mut().insert(connection);
+    if request.extensions().get::<ClientConnection>().is_none() {
+        let connection = client_connection(&request, &rules);
+        request.extensions_mut().insert(connection);
+    }
     next.run(request).await
 }
 
-fn client_connection(request: &Request, rules: &ConnectionRules) -> ClientConnection {
+/// Returns how `request` reached the server.
+pub(in crate::app) fn client_connection(request: &Request, rules: &ConnectionRules) -> ClientConnection {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |info| info.0.ip().to_canonical());
     let is_trusted_proxy = rules.trusted_proxies.iter().any(|network| network.contains(peer));

@@ -11,7 +11,7 @@ mod limits;
 mod listen;
 mod tls;
 
-pub(super) use client_connection::{ConnectionRules, record_client_connection};
+pub(super) use client_connection::{ConnectionRules, client_connection, record_client_connection};
 pub(super) use connection::HttpService;
 pub(super) use listen::{bind_all, serve};
 pub(super) use tls::ServerTls;

@@ -36,6 +36,18 @@ impl BusMessage for SnapshotHeaderMessage {
 pub fn encode_snapshot(
     snapshot: &AssignmentSnapshot,
     sealer: &dyn Sealer,
+    write: impl FnMut(&[u8]),
+) -> Result<(), MessageError> {
+    encode_snapshot_with(snapshot, |update| AssignmentUpdateMessage::from_update(update, sealer), write)
+}
+
+/// Like [`encode_snapshot`]; `to_message` makes the message of an update.
+///
+/// # Errors
+/// Like [`encode_snapshot`].
+pub fn encode_snapshot_with(
+    snapshot: &AssignmentSnapshot,
+    mut to_message: impl FnMut(&AssignmentUpdate) -> Result<AssignmentUpdateMessage, MessageError>,
     mut write: impl FnMut(&[u8]),
 ) -> Result<(), MessageError> {
     let revision = snapshot.revision.0;
@@ -49,7 +61,7 @@ pub fn encode_snapshot(
     };
     let (mut chunk, mut chunk_bytes) = (new_chunk(), 0);
     for update in &snapshot.updates {
-        let update = AssignmentUpdateMessage::from_update(update, sealer)?;
+        let update = to_message(update)?;
         let bytes = update.encoded_len();
         if chunk_bytes + bytes > CHUNK_BYTES && !chunk.updates.is_empty() {
             write_message(&std::mem::replace(&mut chunk, new_chunk()), &mut write)?;

@@ -17,7 +17,9 @@ pub mod subjects;
 pub use account_push::{AccountPushError, push_account_jwt};
 pub use agent::{AgentBus, AgentBusDependencies, AgentIdentity, NatsResultTransport, measure_clock_offset};
 pub use connection::{NatsConnection, NatsError};
-pub use control::{NatsBus, NatsBusDependencies, NatsBusTask, RegisteredAgent, RemoteLocation};
+pub use control::{
+    NatsBus, NatsBusDependencies, NatsBusTask, PublishPermission, RegisteredAgent, RemoteLocation,
+};
 pub use credential::{AgentCredential, CredentialError, NewCredential};
 pub use grant::{AgentGrant, DataKeyId, RenewalRequest, WrappedDataKey, unwrap_data_keys, wrap_data_key};
 pub use login::{NatsLogin, NatsLoginError, NatsServerTrust, TokenSource};

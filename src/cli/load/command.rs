@@ -37,7 +37,7 @@ Examples:
   vigie load --monitors 100000 --interval 60 --type tcp --duration 120
   vigie load --monitors 1000000 --interval 3600 --type website --duration 0   memory at idle
   vigie load --monitors 5000 --interval 5 --type website --duration 30 --json
-  vigie load --agents 1000 --monitors-per-agent 1000 --interval 300 --type tcp --duration 300
+  vigie load --agents 1000 --monitors-per-agent 1000 --interval 300 --type tcp
 
 The targets take processor time too: on two cores, they and the pipeline share them.")]
 pub(in crate::cli) struct Args {
@@ -59,9 +59,9 @@ pub(in crate::cli) struct Args {
     /// Monitor type: website, website-ssl, tcp, name-server or ping
     #[arg(long = "type", value_name = "TYPE")]
     kind: String,
-    /// How long to measure; 0 only plans the monitors and measures the memory
+    /// How long to measure; 0 only plans the monitors and measures the memory [default: the interval]
     #[arg(long, value_name = "SECONDS")]
-    duration: u32,
+    duration: Option<u32>,
     /// How long to run before measuring [default: the interval, at most 10]
     #[arg(long, value_name = "SECONDS")]
     warm_up: Option<u32>,
@@ -76,6 +76,10 @@ pub(in crate::cli) struct Args {
 }
 
 impl Args {
+    fn measured_duration(&self) -> Duration {
+        Duration::from_secs(u64::from(self.duration.unwrap_or(self.interval)))
+    }
+
     fn warm_up_duration(&self) -> Duration {
         let default = u64::from(self.interval).min(MAX_DEFAULT_WARM_UP_SECONDS);
         Duration::from_secs(self.warm_up.map_or(default, u64::from))
@@ -92,7 +96,7 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
             monitors_per_agent,
             interval_seconds: args.interval,
             monitor_type,
-            measured: Duration::from_secs(u64::from(args.duration)),
+            measured: args.measured_duration(),
             warm_up: args.warm_up_duration(),
             settings: args.settings.clone(),
         };
@@ -112,7 +116,7 @@ async fn measure_load(args: &Args, monitor_type: MonitorType) -> anyhow::Result<
     let mut settings = args.settings.load_settings()?;
     targets.trust_target_ca(&mut settings);
     let store = LoadStore::open(args.data.as_deref(), settings.store.cache_bytes)?;
-    let measured_duration = Duration::from_secs(u64::from(args.duration));
+    let measured_duration = args.measured_duration();
     let pipeline = LoadPipeline::start(&settings, &store)?;
     let monitor_count = args.monitors.unwrap_or_default();
     let load_monitors =
@@ -125,7 +129,7 @@ async fn measure_load(args: &Args, monitor_type: MonitorType) -> anyhow::Result<
 
     let mut rss_peak_bytes = rss_idle_bytes;
     let (mut cpu_time, mut stored_count) = (Duration::ZERO, 0);
-    if args.duration > 0 {
+    if !measured_duration.is_zero() {
         rss_peak_bytes = rss_peak_bytes.max(wait_and_sample_peak_memory(window_start).await);
         let (cpu_before, stored_before) = (super::process_usage::cpu_time(), pipeline.stored_count());
         rss_peak_bytes =

@@ -19,6 +19,7 @@ mod legacy_stream;
 mod ocsp;
 mod options;
 mod path;
+mod pinned;
 mod presented_chain;
 mod quic;
 mod revocation;
@@ -38,6 +39,7 @@ pub use handshake::warm_up_crypto;
 #[cfg(feature = "legacy-tls")]
 pub use legacy::LegacyTlsVersion;
 pub use options::{TlsOptions, TlsVersions};
+pub use pinned::pinned_or_issued;
 pub(super) use quic::QuicTlsClient;
 pub(super) use revocation_cache::RevocationCache;
 pub use stream::TlsStream;

@@ -101,9 +101,35 @@ impl AccountService {
     /// writes it to a file that only its user can read. The previous one becomes invalid.
     #[must_use]
     pub fn renew_host_token(&self) -> String {
-        let token = generate_token();
-        *self.host_token_hash.write() = Some(hash_token(&token));
-        token.to_string()
+        let token = Self::new_host_token();
+        self.set_host_token(&token);
+        token
+    }
+
+    /// Returns a new host token, for [`Self::set_host_token`].
+    #[must_use]
+    pub fn new_host_token() -> String {
+        generate_token().to_string()
+    }
+
+    /// Makes `token` the host token. The previous one becomes invalid.
+    pub fn set_host_token(&self, token: &str) {
+        *self.host_token_hash.write() = Some(hash_token(token));
+    }
+
+    /// Returns the account for which `token` is the host token `host_token`, with or without an id appended.
+    #[must_use]
+    pub fn host_token_account(token: &str, host_token: &str) -> Option<CustomerId> {
+        let (secret, customer) = split_host_token(token);
+        let is_it =
+            constant_time::verify_slices_are_equal(&hash_token(secret), &hash_token(host_token)).is_ok();
+        customer.filter(|_| is_it && token.len() <= MAX_TOKEN_BYTES)
+    }
+
+    /// Returns `host_token` for another account than 1.
+    #[must_use]
+    pub fn host_token_for(host_token: &str, account: CustomerId) -> String {
+        format!("{host_token}{ACCOUNT_SEPARATOR}{}", account.0)
     }
 
     /// Writes the uses of tokens that are only in memory, then removes expired tokens and sessions; returns how many.
@@ -180,10 +206,7 @@ impl AccountService {
     }
 
     async fn authenticate_host_token(&self, token: &str) -> Result<Option<Caller>, ServiceError> {
-        let (secret, customer) = match token.split_once(ACCOUNT_SEPARATOR) {
-            Some((secret, id)) => (secret, id.parse().ok().map(CustomerId)),
-            None => (token, Some(CustomerId::OPERATOR)),
-        };
+        let (secret, customer) = split_host_token(token);
         let host_token_hash = *self.host_token_hash.read();
         let matches = |host_token_hash: TokenHash| {
             constant_time::verify_slices_are_equal(&host_token_hash, &hash_token(secret)).is_ok()
@@ -223,6 +246,14 @@ impl AccountService {
 }
 
 /// Generates 256 random bits as text.
+/// Returns the secret of a host token, and the account that it is for, if that is an id.
+fn split_host_token(token: &str) -> (&str, Option<CustomerId>) {
+    match token.split_once(ACCOUNT_SEPARATOR) {
+        Some((secret, id)) => (secret, id.parse().ok().map(CustomerId)),
+        None => (token, Some(CustomerId::OPERATOR)),
+    }
+}
+
 pub(super) fn generate_token() -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0; 32]);
     // When the system has no random bytes, aws-lc aborts the process.

@@ -3,6 +3,7 @@
 mod alerts;
 mod audit;
 mod config_store;
+mod controller_lease;
 mod future;
 mod housekeeping;
 mod ingest;
@@ -29,6 +30,7 @@ pub use alerts::{
 };
 pub use audit::{AuditEntryByIndex, AuditObject, NewAuditEntry};
 pub use config_store::{ConfigChange, ConfigStore, ResealFn, seal_context};
+pub use controller_lease::{ControllerAddress, LEASE_DURATION, Leader};
 pub use future::StoreFuture;
 pub use housekeeping::{Housekeeping, Retention};
 pub use ingest::{Ingest, IngestBatch};

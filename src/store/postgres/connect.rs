@@ -18,6 +18,8 @@ use super::settings::PostgresSettings;
 const OLDEST_SERVER_VERSION: i32 = 140_000;
 /// How the server names the sessions.
 pub(super) const APPLICATION_NAME: &str = "vigie";
+/// How it names those of the controller that leads.
+pub(super) const LEADER_APPLICATION_NAME: &str = "vigie leader";
 /// How far the clock of the database may be off.
 const MAX_CLOCK_OFFSET: Duration = Duration::from_mins(1);
 /// How long a statement waits for a lock.
@@ -28,6 +30,15 @@ pub(super) async fn open_pool(
     settings: &PostgresSettings,
     error_mapper: &ErrorMapper,
 ) -> Result<(PgPool, PgConnection), StoreError> {
+    let conn = open_checked(settings, error_mapper).await?;
+    Ok((lazy_pool(settings, &[]), conn))
+}
+
+/// Connects, checks the server and brings its tables to the newest version.
+pub(super) async fn open_checked(
+    settings: &PostgresSettings,
+    error_mapper: &ErrorMapper,
+) -> Result<PgConnection, StoreError> {
     let to_store_error = |error: PgError| error_mapper.to_store_error(&error);
     let mut conn = connect_in_time(settings, error_mapper).await?;
     check_server(&mut conn, settings, error_mapper).await.map_err(to_store_error)?;
@@ -36,7 +47,7 @@ pub(super) async fn open_pool(
         let reason = "it is the target of a copy that is not complete; repeat `vigie store copy` with the same databases";
         return Err(error_mapper.unusable_error(reason));
     }
-    Ok((lazy_pool(settings, &[]), conn))
+    Ok(conn)
 }
 
 /// Opens a pool for reading, after a check of the tables; changes nothing.
@@ -99,7 +110,11 @@ fn connect_options(settings: &PostgresSettings) -> PgConnectOptions {
         .port(*port)
         .username(user)
         .database(database)
-        .application_name(APPLICATION_NAME)
+        .application_name(if settings.leader_epoch.is_some() {
+            LEADER_APPLICATION_NAME
+        } else {
+            APPLICATION_NAME
+        })
         .ssl_mode(match tls {
             PostgresTls::Disable => PgSslMode::Disable,
             PostgresTls::Prefer => PgSslMode::Prefer,

@@ -86,14 +86,23 @@ async fn locked_session(
 /// # Errors
 /// [`StoreError::Locked`] when another process has it.
 pub(super) async fn lock(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<()> {
+    lock_with(conn, "SELECT pg_try_advisory_lock($1)", error_mapper).await
+}
+
+/// Takes the lock for the session of `conn` together with other controllers.
+///
+/// # Errors
+/// [`StoreError::Locked`] when a server without controllers has it.
+pub(super) async fn lock_shared(conn: &mut PgConnection, error_mapper: &ErrorMapper) -> PgResult<()> {
+    lock_with(conn, "SELECT pg_try_advisory_lock_shared($1)", error_mapper).await
+}
+
+async fn lock_with(conn: &mut PgConnection, query: &'static str, error_mapper: &ErrorMapper) -> PgResult<()> {
     for attempt in 0..ATTEMPTS {
         if attempt > 0 {
             tokio::time::sleep(PAUSE).await;
         }
-        let is_locked: bool = sqlx::query_scalar("SELECT pg_try_advisory_lock($1)")
-            .bind(EXCLUSIVE_LOCK)
-            .fetch_one(&mut *conn)
-            .await?;
+        let is_locked: bool = sqlx::query_scalar(query).bind(EXCLUSIVE_LOCK).fetch_one(&mut *conn).await?;
         if is_locked {
             return Ok(());
         }

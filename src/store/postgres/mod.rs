@@ -7,6 +7,7 @@ mod captures;
 mod config_changes;
 mod config_store;
 mod connect;
+mod controller_lease;
 mod copy;
 mod episodes;
 mod error;
@@ -44,6 +45,7 @@ mod tokens;
 mod transaction;
 mod usage;
 
+pub use controller_lease::ControllerLease;
 pub use copy::{PostgresCopySource, PostgresCopyTarget};
 pub(super) use maintenance::{inspect, migrate};
 pub(super) use read_only::PostgresReadOnlyStore;

@@ -17,6 +17,8 @@ pub struct PostgresSettings {
     pub connect_timeout: Duration,
     /// Longest duration of a statement.
     pub query_timeout: Duration,
+    /// The epoch of the controller that this is for: it writes only while it leads. `None` for a server without others.
+    pub leader_epoch: Option<i64>,
     /// This host's clock, which that of the database must not differ from by more than a minute.
     pub clock: Arc<dyn Clock>,
 }
@@ -30,6 +32,7 @@ impl PostgresSettings {
             max_connections: 10,
             connect_timeout: Duration::from_secs(10),
             query_timeout: Duration::from_secs(30),
+            leader_epoch: None,
             clock: Arc::new(SystemClock),
         }
     }

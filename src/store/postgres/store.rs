@@ -26,8 +26,10 @@ pub struct PostgresStore {
     pub(super) caches: Arc<Caches>,
     /// How long a call waits for a connection.
     pub(super) connect_timeout: Duration,
-    /// Held by a store that writes.
+    /// Held by a store that writes, unless it is that of a controller.
     pub(super) exclusive_use: Option<ExclusiveUse>,
+    /// The epoch of the controller that writes, while it leads.
+    pub(super) leader_epoch: Option<i64>,
     /// When the server reset its statistics, as far as known (`transaction.rs`).
     pub(super) last_reset: Mutex<Option<String>>,
     /// Held by the update of throttle counters that runs (`throttles.rs`).
@@ -53,6 +55,10 @@ impl PostgresStore {
     pub async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let error_mapper = ErrorMapper { url: settings.location.to_string() };
         let (pool, session) = connect::open_pool(settings, &error_mapper).await?;
+        if settings.leader_epoch.is_some() {
+            // The lease of the controllers keeps others out, and its session has the lock.
+            return Ok(Self::new(pool, error_mapper, settings));
+        }
         let exclusive_use = ExclusiveUse::acquire(session, settings, &error_mapper).await?;
         Ok(Self { exclusive_use: Some(exclusive_use), ..Self::new(pool, error_mapper, settings) })
     }
@@ -75,6 +81,7 @@ impl PostgresStore {
             caches: Arc::new(Caches::default()),
             connect_timeout: settings.connect_timeout,
             exclusive_use: None,
+            leader_epoch: settings.leader_epoch,
             last_reset: Mutex::new(None),
             throttle_updates: tokio::sync::Mutex::default(),
         }

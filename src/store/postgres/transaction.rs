@@ -82,9 +82,7 @@ impl PostgresStore {
         let reply = self
             .bounded(async {
                 let mut tx = conn.begin().await?;
-                let id: String =
-                    sqlx::query_scalar("SELECT pg_current_xact_id()::text").fetch_one(&mut *tx).await?;
-                transaction_id = Some(id);
+                transaction_id = Some(self.begin_writing(&mut tx).await?);
                 written = Some(work(&mut tx).await?);
                 tx.commit().await?;
                 Ok(())
@@ -101,6 +99,21 @@ impl PostgresStore {
             (Err(error), ..) => Err(error),
             (Ok(()), ..) => Err(PgError::Rejected(StoreError::Closed)),
         }
+    }
+
+    /// Returns the id of the transaction `tx`, and makes sure that the controller of this store leads until its end.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when another controller has taken the lead.
+    pub(super) async fn begin_writing(&self, tx: &mut PgConnection) -> PgResult<String> {
+        const BEGIN: &str = "SELECT pg_current_xact_id()::text";
+        const BEGIN_AS_LEADER: &str =
+            "SELECT pg_current_xact_id()::text FROM controller_lease WHERE epoch = $1 FOR KEY SHARE";
+        let Some(epoch) = self.leader_epoch else {
+            return Ok(sqlx::query_scalar(BEGIN).fetch_one(tx).await?);
+        };
+        let id = sqlx::query_scalar(BEGIN_AS_LEADER).bind(epoch).fetch_optional(tx).await?;
+        id.ok_or_else(|| self.error_mapper.unavailable_error("another controller has taken the lead").into())
     }
 
     /// Waits until this process has the database for itself.

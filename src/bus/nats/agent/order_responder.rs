@@ -15,8 +15,8 @@ use crate::bus::messages::{
 use crate::bus::nats::connection::NatsError;
 use crate::bus::nats::subjects::orders;
 
-/// How long an order waits for the assignments before it, unless its own time limit is shorter.
-const MAX_REVISION_WAIT: Duration = Duration::from_secs(5);
+/// The part of its time limit for which an order waits for the assignments before it; the rest is for its reply.
+const REVISION_WAIT: f64 = 0.75;
 /// Most orders that are obeyed at once.
 const MAX_ORDERS: usize = 256;
 
@@ -77,7 +77,7 @@ async fn wait_for_revision(parts: &AgentParts, revision: u64, timeout: Duration)
     let mut position = parts.position.subscribe();
     let applied = position.wait_for(|position| position.revision >= revision);
     // Whatever is applied then decides.
-    let _ = tokio::time::timeout(timeout.min(MAX_REVISION_WAIT), applied).await;
+    let _ = tokio::time::timeout(timeout.mul_f64(REVISION_WAIT), applied).await;
 }
 
 /// Leaves out details that are too large for a reply.

@@ -8,6 +8,7 @@ use async_nats::jetstream::stream::Stream;
 use futures::StreamExt;
 
 use super::entry_key::EntryKey;
+use super::nats_bus::PublishPermission;
 use crate::bus::messages::{AssignmentUpdateMessage, AssignmentsMessage, BusMessage};
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::bus::nats::subjects::{ASSIGNMENTS_STREAM, assignments_consumer, assignments_filter};
@@ -25,12 +26,24 @@ pub(super) struct AssignmentBucket {
     stream: Stream,
     /// Distinguishes the stream from one that is created after it was lost.
     stream_id: String,
+    may_publish: PublishPermission,
 }
 
 impl AssignmentBucket {
-    pub(super) fn new(connection: NatsConnection, stream: Stream) -> Self {
+    pub(super) fn new(connection: NatsConnection, stream: Stream, may_publish: PublishPermission) -> Self {
         let stream_id = stream.cached_info().created.to_string();
-        Self { connection, stream, stream_id }
+        Self { connection, stream, stream_id, may_publish }
+    }
+
+    /// Checks that this process may still change what agents check.
+    ///
+    /// # Errors
+    /// Fails when the lease of this controller has ended.
+    pub(super) fn require_permission(&self) -> Result<(), NatsError> {
+        if (self.may_publish)() {
+            return Ok(());
+        }
+        Err(NatsError::of("take anything from this controller")("its lease has ended"))
     }
 
     /// Returns what distinguishes the stream from another one of the same name.
@@ -54,6 +67,7 @@ impl AssignmentBucket {
     /// must have.
     pub(super) async fn announce_snapshot(&self, location: LocationId) -> Result<u64, NatsError> {
         const STORE: &str = "store an assignment";
+        self.require_permission()?;
         let message = AssignmentsMessage { needs_snapshot: true, ..AssignmentsMessage::default() };
         let bytes = message.to_bytes().map_err(NatsError::of(STORE))?;
         let subject = EntryKey::Snapshot.subject(location);
@@ -70,6 +84,7 @@ impl AssignmentBucket {
     ) -> Result<Option<u64>, NatsError> {
         let (mut outstanding, mut last) = (VecDeque::<PublishAckFuture>::new(), None);
         for (key, update) in entries {
+            self.require_permission()?;
             // The revision is the sequence number that the stream gives it.
             let message = AssignmentsMessage { updates: vec![update], ..AssignmentsMessage::default() };
             let bytes = message.to_bytes().map_err(NatsError::of("take an assignment"))?;
@@ -128,6 +143,7 @@ impl AssignmentBucket {
 
     /// Removes the entries of `location` up to `revision`: a snapshot has them.
     pub(super) async fn purge(&self, location: LocationId, revision: u64) -> Result<(), NatsError> {
+        self.require_permission()?;
         let purge = self.stream.purge().filter(assignments_filter(location)).sequence(revision + 1);
         purge.await.map(|_| ()).map_err(NatsError::of("remove old assignments"))
     }

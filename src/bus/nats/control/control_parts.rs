@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use super::agent_registry::AgentRegistry;
 use super::assignment_bucket::AssignmentBucket;
 use super::location_assignments::{LocationAssignments, PublishContext};
+use super::nats_bus::PublishPermission;
 use super::timeline::Timeline;
 use crate::bus::contract::{
     AssignedCertificate, AssignmentUpdate, BusEvent, BusEventKind, BusEventSink, ConnectedLocation,
@@ -32,6 +33,7 @@ pub struct RemoteLocation {
 pub(super) struct ControlParts {
     pub(super) connection: NatsConnection,
     pub(super) receiver: Arc<dyn ResultReceiver>,
+    pub(super) may_publish: PublishPermission,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) registry: Mutex<AgentRegistry>,
     pub(super) timeline: Timeline,
@@ -43,7 +45,12 @@ pub(super) struct ControlParts {
     pub(super) locations: RwLock<BTreeMap<LocationId, Arc<LocationEntry>>>,
     pub(super) certificates: RwLock<Arc<[AssignedCertificate]>>,
     pub(super) snapshot_source: RwLock<Option<Weak<dyn SnapshotSource>>>,
+    /// Bounds the memory of locations that are compared: a permit for each update.
+    pub(super) compared_updates: Semaphore,
 }
+
+/// Most updates of the locations that are compared at once, unless a single one has more.
+pub(super) const UPDATES_AT_ONCE: u32 = 100_000;
 
 /// A location, and what is published for it.
 pub(super) struct LocationEntry {
@@ -188,6 +195,9 @@ impl ControlParts {
             return Ok(());
         }
         let wanted = self.wanted(entry.id()).await?;
+        let count = u32::try_from(wanted.len()).unwrap_or(u32::MAX).min(UPDATES_AT_ONCE);
+        // It is never closed.
+        let _permit = self.compared_updates.acquire_many(count).await;
         let (bucket, certificates) = (self.bucket()?, self.certificates());
         let cx = self.publish_context(entry, &bucket, &certificates);
         assignments.reconcile(&cx, wanted).await

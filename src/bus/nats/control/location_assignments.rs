@@ -1,6 +1,6 @@
 //! The assignments of one location: compares what it has to check with what is published, and publishes the difference.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use tokio::time::Instant;
 
 use super::assignment_bucket::AssignmentBucket;
 use super::entry_key::EntryKey;
-use super::published_entries::{PublishedEntries, ResultRefusal, digest};
+use super::published_entries::{PublishedEntries, ResultRefusal, digest, key_of};
 use super::snapshot_store::SnapshotStore;
 use crate::bus::contract::{AssignedCertificate, AssignmentRevision, AssignmentSnapshot, AssignmentUpdate};
 use crate::bus::messages::{
-    AssignmentUpdateMessage, Sealer, UpdateKind, encode_snapshot, read_sealed_snapshot,
+    AssignmentUpdateMessage, Sealer, UpdateKind, encode_snapshot_with, read_sealed_snapshot,
 };
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::bus::nats::snapshot_object::SnapshotError;
@@ -129,10 +129,12 @@ impl LocationAssignments {
         if is_snapshot_lost || goes_into_snapshot(changes.len(), self.entries.len()) {
             self.last_revision = cx.bucket.announce_snapshot(self.location).await?;
             let updates = self.needed(cx, wanted);
-            self.write_snapshot(cx, updates).await?;
+            // When the snapshot is not written, everything is compared again.
             for (_, message, digest) in &changes {
                 self.entries.record(message, *digest);
             }
+            let made = changes.into_iter().map(|(key, message, _)| (key, message)).collect();
+            self.write_snapshot(cx, updates, made).await?;
         } else {
             self.write(cx, changes).await?;
         }
@@ -189,7 +191,7 @@ impl LocationAssignments {
         wanted: Vec<AssignmentUpdate>,
     ) -> Result<(), NatsError> {
         let updates = self.needed(cx, wanted);
-        self.write_snapshot(cx, updates).await
+        self.write_snapshot(cx, updates, HashMap::new()).await
     }
 
     /// Reads what the bus has: the snapshot, and the entries after it. Returns whether the snapshot is damaged.
@@ -312,17 +314,24 @@ impl LocationAssignments {
         Ok(())
     }
 
+    /// Stores a snapshot of `updates`. `made` has messages of some of them: to make one takes longer than all else.
     async fn write_snapshot(
         &mut self,
         cx: &PublishContext<'_>,
         updates: Vec<AssignmentUpdate>,
+        mut made: HashMap<EntryKey, AssignmentUpdateMessage>,
     ) -> Result<(), NatsError> {
         let revision = self.last_revision;
         let snapshot = AssignmentSnapshot { revision: AssignmentRevision(revision), updates };
         let mut bytes = Vec::new();
-        encode_snapshot(&snapshot, cx.sealer, |part| bytes.extend_from_slice(part))
+        let message_of = |update: &AssignmentUpdate| {
+            made.remove(&key_of(update))
+                .map_or_else(|| AssignmentUpdateMessage::from_update(update, cx.sealer), Ok)
+        };
+        encode_snapshot_with(&snapshot, message_of, |part| bytes.extend_from_slice(part))
             .map_err(NatsError::of("take a snapshot"))?;
         let store = SnapshotStore::open(cx.connection, self.location).await?;
+        cx.bucket.require_permission()?;
         store.write(&bytes).await?;
         // Agents that follow from the snapshot before this one find their messages until they have applied them.
         let purge_revision = self.purge_revision.min(cx.applied_everywhere);

@@ -20,5 +20,5 @@ mod timeline;
 
 pub use agent_registry::RegisteredAgent;
 pub use control_parts::RemoteLocation;
-pub use nats_bus::{NatsBus, NatsBusDependencies};
+pub use nats_bus::{NatsBus, NatsBusDependencies, PublishPermission};
 pub use nats_bus_task::NatsBusTask;

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 use super::agent_registry::RegisteredAgent;
-use super::control_parts::{ControlParts, LocationEntry, RemoteLocation};
+use super::control_parts::{ControlParts, LocationEntry, RemoteLocation, UPDATES_AT_ONCE};
 use super::location_assignments::LocationAssignments;
 use super::nats_bus_task::NatsBusTask;
 use super::order_client::send_order;
@@ -41,7 +41,12 @@ pub struct NatsBusDependencies {
     pub clock: Arc<dyn Clock>,
     /// What changes when the database loses commits.
     pub database_timeline: String,
+    /// Whether this process may still tell agents what to check.
+    pub may_publish: PublishPermission,
 }
+
+/// Says whether this process may tell agents what to check. A controller that has lost the lead must not.
+pub type PublishPermission = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The bus to agents on other hosts.
 #[derive(Clone)]
@@ -53,10 +58,12 @@ impl NatsBus {
     /// Creates the bus and its task, to be run. The task creates the streams and buckets that are missing.
     #[must_use]
     pub fn new(dependencies: NatsBusDependencies, heartbeat: TaskHeartbeat) -> (Self, NatsBusTask) {
-        let NatsBusDependencies { connection, receiver, events, clock, database_timeline } = dependencies;
+        let NatsBusDependencies { connection, receiver, events, clock, database_timeline, may_publish } =
+            dependencies;
         let parts = Arc::new(ControlParts {
             connection,
             receiver,
+            may_publish,
             clock,
             registry: Mutex::default(),
             timeline: Timeline::new(database_timeline),
@@ -66,6 +73,7 @@ impl NatsBus {
             locations: RwLock::default(),
             certificates: RwLock::new(Arc::default()),
             snapshot_source: RwLock::default(),
+            compared_updates: Semaphore::new(UPDATES_AT_ONCE as usize),
         });
         let task = NatsBusTask::new(Arc::clone(&parts), heartbeat);
         (Self { parts }, task)

@@ -19,7 +19,7 @@ use crate::telemetry::{SupervisedTask, TaskFuture, TaskHeartbeat};
 /// How often agents are looked at, and members are decided.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Locations that are compared with what is published at the same time.
-const LOCATIONS_AT_ONCE: usize = 8;
+const LOCATIONS_AT_ONCE: usize = 64;
 /// How often the control plane tells agents about itself.
 const STATUS_INTERVAL: Duration = Duration::from_secs(5);
 /// What is logged when a part of the bus fails.
@@ -89,7 +89,7 @@ async fn reconcile_location(parts: &Arc<ControlParts>, entry: &LocationEntry) ->
 /// Opens the bucket of assignments again when its stream was lost; then everything is published again.
 async fn renew_bucket(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
     let bucket = streams::open_assignments(&parts.connection).await?;
-    let bucket = AssignmentBucket::new(parts.connection.clone(), bucket);
+    let bucket = AssignmentBucket::new(parts.connection.clone(), bucket, Arc::clone(&parts.may_publish));
     if parts.replaces_bucket(&bucket) {
         tracing::warn!("NATS has lost the assignments; they are published again");
         // Before an agent hears of the new stream: it would take it for empty.

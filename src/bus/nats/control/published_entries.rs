@@ -126,7 +126,7 @@ impl PublishedEntries {
     }
 }
 
-fn key_of(update: &AssignmentUpdate) -> EntryKey {
+pub(super) fn key_of(update: &AssignmentUpdate) -> EntryKey {
     match update {
         AssignmentUpdate::Assign(assigned) => EntryKey::Monitor(assigned.monitor.id),
         AssignmentUpdate::Unassign { monitor_id, .. } => EntryKey::Monitor(*monitor_id),

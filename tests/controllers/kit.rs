@@ -1,0 +1,106 @@
+//! A group of controllers with its own PostgreSQL and NATS.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::daemon::process::Daemon;
+use crate::support::binary::{err, vigie};
+use crate::support::daemon::free_port;
+use crate::support::nats::NatsServer;
+use crate::support::postgres::PostgresServer;
+
+/// Longest time until another controller leads, as promised.
+pub const FAIL_OVER: Duration = Duration::from_secs(10);
+
+/// PostgreSQL, NATS, and the folder of their controllers.
+pub struct Cluster {
+    pub postgres: PostgresServer,
+    pub nats: NatsServer,
+    database: String,
+    folder: tempfile::TempDir,
+}
+
+impl Cluster {
+    pub async fn start() -> Self {
+        let postgres = PostgresServer::start();
+        let database = postgres.create_database().await;
+        let folder = tempfile::tempdir().unwrap();
+        let (port, nats_folder) = (free_port(), folder.path().join("nats"));
+        let data = folder.path().join("keys");
+        let init = ["nats", "init", nats_folder.to_str().unwrap(), "--no-tls", "--port", &port.to_string()];
+        let output = vigie(&[&init[..], &["--data", data.to_str().unwrap()]].concat());
+        assert!(output.status.success(), "{}", err(&output));
+        let nats = NatsServer::start_from(&nats_folder.join("nats.conf"), port);
+        Self { postgres, nats, database, folder }
+    }
+
+    /// Returns the data folder of a controller, with the keys that all of them have.
+    pub fn data_of(&self, name: &str) -> PathBuf {
+        let data = self.folder.path().join(name).join("data");
+        fs::create_dir_all(&data).unwrap();
+        for file in ["vigie.key", "nats-trust.sealed"] {
+            fs::copy(self.folder.path().join("keys").join(file), data.join(file)).unwrap();
+        }
+        data
+    }
+
+    /// Returns the command of a controller.
+    pub fn command(&self, name: &str) -> Command {
+        let data = self.data_of(name);
+        let url =
+            format!("postgres://vigie@127.0.0.1:{}/{}?sslmode=disable", self.postgres.port, self.database);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+        command
+            .args(["controller", "--listen", "127.0.0.1:0", "--name", name, "--data"])
+            .arg(data)
+            .env("VIGIE_STORE_URL", url)
+            .env("VIGIE_LOG_FORMAT", "json")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts a controller, and waits until it takes requests.
+    pub fn controller(&self, name: &str) -> Daemon {
+        let folder = tempfile::tempdir_in(self.folder.path()).unwrap();
+        let mut controller = Daemon::starting(self.command(name).spawn().unwrap(), folder);
+        let serving = controller.wait_for_log("waiting for the lead");
+        controller.address = serving["address"].as_str().unwrap().parse::<SocketAddr>().unwrap();
+        controller
+    }
+
+    /// Returns the host token of a controller.
+    pub fn token(&self, name: &str) -> String {
+        let path = self.folder.path().join(name).join("data/host-token");
+        fs::read_to_string(path).unwrap().lines().next().unwrap().to_owned()
+    }
+
+    /// Calls the API at a controller with its host token.
+    pub fn call(&self, at: (&Daemon, &str), method: &str, path: &str, body: &Value) -> (u16, Value) {
+        at.0.call_with_token(&self.token(at.1), method, path, body)
+    }
+}
+
+/// Returns the fields of a monitor of a port where nobody listens, with a long interval.
+pub fn monitor(name: &str) -> Value {
+    json!({"type": "tcp", "name": name, "hostname": "127.0.0.1", "port": 9, "interval": 60, "timeout": 5,
+        "billing_plancode": "x"})
+}
+
+/// Tries until `attempt` returns something, at most for `limit`; returns it and how long that took.
+pub fn within<T>(limit: Duration, mut attempt: impl FnMut() -> Option<T>) -> (T, Duration) {
+    let started = Instant::now();
+    loop {
+        if let Some(found) = attempt() {
+            return (found, started.elapsed());
+        }
+        assert!(started.elapsed() < limit, "not within {limit:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,6 @@
+//! Several controllers over one PostgreSQL and one NATS, as their users run them.
+
+mod kit;
+mod lead;
+mod lease;
+mod standby;

@@ -1,0 +1,96 @@
+//! A controller that does not lead hands requests on: everything works whichever controller is asked.
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use super::kit::{Cluster, monitor};
+
+#[tokio::test]
+async fn everything_works_at_the_controller_that_does_not_lead() {
+    let cluster = Cluster::start().await;
+    let mut first = cluster.controller("first");
+    first.wait_for_log("requests are served");
+    let mut second = cluster.controller("second");
+    let (leader, standby) = ((&first, "first"), (&second, "second"));
+
+    // The token of this host, for account 1 and for another one.
+    let (status, created) = cluster.call(standby, "POST", "/monitors/tcp", &monitor("of the standby"));
+    assert_eq!(status, 200, "{created}");
+    let (status, listed) = cluster.call(leader, "GET", "/monitors", &Value::Null);
+    assert_eq!((status, &listed["results"][0]["name"]), (200, &json!("of the standby")));
+    let other_account = format!("{}~99", cluster.token("second"));
+    assert_eq!(second.call_with_token(&other_account, "GET", "/monitors", &Value::Null).0, 404);
+    // That of another controller is none here.
+    assert_eq!(second.call_with_token(&cluster.token("first"), "GET", "/monitors", &Value::Null).0, 401);
+
+    // A sign-in at one is valid at the other, and wrong passwords at both count together.
+    let user =
+        json!({"username": "ann", "name": "Ann", "password": "correct horse battery", "role": "ADMIN"});
+    let (status, body) = cluster.call(standby, "POST", "/users", &user);
+    assert_eq!(status, 200, "{body}");
+    let login = |password: &str| json!({"username": "ann", "password": password});
+    let (status, token) = second.call_with_token("", "POST", "/tokens", &login("correct horse battery"));
+    assert_eq!(status, 200, "{token}");
+    let token = token["token"].as_str().unwrap().to_owned();
+    assert_eq!(first.call_with_token(&token, "GET", "/monitors", &Value::Null).0, 200);
+    let mut refused = 0;
+    for (attempt, controller) in [&first, &second].into_iter().cycle().take(12).enumerate() {
+        let (status, _) = controller.call_with_token("", "POST", "/tokens", &login("wrong"));
+        assert!([401, 429].contains(&status), "{attempt}: {status}");
+        refused += usize::from(status == 429);
+    }
+    assert!(refused > 0, "guesses over both controllers are not slowed down");
+
+    // The audit trail names the client, not the controller that handed its request on.
+    let (_, audit) = cluster.call(standby, "GET", "/audit?limit=50", &Value::Null);
+    assert!(
+        audit["results"].as_array().unwrap().iter().any(|entry| entry["address"] == "127.0.0.1"),
+        "{audit}"
+    );
+
+    // Pages, and which controller worked.
+    let page = second.send_raw("GET", "/sign-in", "Host: localhost\r\n", "");
+    assert_eq!((page.status, page.headers("vigie-controller")), (200, vec!["first".to_owned()]));
+    for path in ["/healthz", "/readyz"] {
+        let own = second.send_raw("GET", path, "Host: localhost\r\n", "");
+        assert_eq!((own.status, own.headers("vigie-controller")), (200, vec!["second".to_owned()]), "{path}");
+    }
+
+    // What somebody says to be handed on is not believed.
+    let forged = "Host: localhost\r\nVigie-Forwarded: 1;1795176000000;192.0.2.7;;1;AAAA\r\n";
+    assert_eq!(first.send_raw("GET", "/api/v3/monitors", forged, "").status, 400);
+    assert_eq!(second.send_raw("GET", "/api/v3/monitors", forged, "").status, 503);
+
+    first.signal(nix::sys::signal::Signal::SIGTERM);
+    assert!(first.wait_for_exit().success());
+    second.wait_for_log("requests are served");
+    assert_eq!(
+        cluster.call((&second, "second"), "GET", "/monitors", &Value::Null).1["results"][0]["name"],
+        "of the standby"
+    );
+}
+
+#[tokio::test]
+async fn a_controller_that_shares_nothing_is_told_what_is_missing() {
+    let cluster = Cluster::start().await;
+    let text = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let without_database = cluster.command("a").env("VIGIE_STORE_URL", "sqlite:x.db").output().unwrap();
+    assert!(
+        text(&without_database).contains("controllers share a PostgreSQL database"),
+        "{without_database:?}"
+    );
+    let with_files = cluster.command("a").env("VIGIE_MONITORS", "/tmp").output().unwrap();
+    assert!(text(&with_files).contains("a controller reads no monitor files"), "{with_files:?}");
+    let data = cluster.data_of("b");
+    for (file, message) in [("nats-trust.sealed", "no keys of NATS"), ("vigie.key", "vigie.key")] {
+        std::fs::remove_file(data.join(file)).unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_vigie"));
+        command.args(["controller", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
+        let output = command.env("VIGIE_STORE_URL", "postgres://vigie@127.0.0.1:1/x").output().unwrap();
+        assert!(text(&output).contains(message), "{file}: {output:?}");
+        assert!(text(&output).contains("hint: `vigie nats init DIR`") || file != "vigie.key", "{output:?}");
+    }
+    let everywhere = cluster.command("c").args(["--listen", "0.0.0.0:0"]).output().unwrap();
+    assert!(text(&everywhere).contains("set `controller.url`"), "{everywhere:?}");
+}
