@@ -36,6 +36,7 @@ manual, such as alerting or website; `vigie help manual` lists the pages.";
 enum Command {
     Serve(super::serve::Args),
     Controller(super::controller::Args),
+    Cluster(super::cluster::Args),
     Check(super::check::Args),
     Traceroute(super::traceroute::Args),
     Config(super::config::Args),
@@ -132,6 +133,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => super::serve::run(args),
         Command::Controller(args) => super::controller::run(args),
+        Command::Cluster(args) => super::cluster::run(args),
         Command::Check(args) => super::check::run(args),
         Command::Traceroute(args) => super::traceroute::run(args),
         Command::Config(args) => super::config::run(args),

@@ -14,6 +14,7 @@ mod api_client;
 mod apply;
 mod browser_host;
 mod check;
+mod cluster;
 mod config;
 mod controller;
 mod customer;

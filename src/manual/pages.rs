@@ -43,6 +43,7 @@ pub const PAGES: &[ManualPage] = pages![
     "templates",
     "locations",
     "many-hosts",
+    "controllers",
     "browser-scripts",
     "browser-scripts-reference",
     "reports",

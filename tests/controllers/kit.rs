@@ -20,7 +20,7 @@ pub const FAIL_OVER: Duration = Duration::from_secs(10);
 /// PostgreSQL, NATS, and the folder of their controllers.
 pub struct Cluster {
     pub postgres: PostgresServer,
-    pub nats: NatsServer,
+    _nats: NatsServer,
     database: String,
     folder: tempfile::TempDir,
 }
@@ -36,7 +36,7 @@ impl Cluster {
         let output = vigie(&[&init[..], &["--data", data.to_str().unwrap()]].concat());
         assert!(output.status.success(), "{}", err(&output));
         let nats = NatsServer::start_from(&nats_folder.join("nats.conf"), port);
-        Self { postgres, nats, database, folder }
+        Self { postgres, _nats: nats, database, folder }
     }
 
     /// Returns the data folder of a controller, with the keys that all of them have.
@@ -51,12 +51,17 @@ impl Cluster {
 
     /// Returns the command of a controller.
     pub fn command(&self, name: &str) -> Command {
+        self.command_at(name, "127.0.0.1:0")
+    }
+
+    /// Returns the command of a controller that listens on `address`.
+    pub fn command_at(&self, name: &str, address: &str) -> Command {
         let data = self.data_of(name);
         let url =
             format!("postgres://vigie@127.0.0.1:{}/{}?sslmode=disable", self.postgres.port, self.database);
         let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
         command
-            .args(["controller", "--listen", "127.0.0.1:0", "--name", name, "--data"])
+            .args(["controller", "--listen", address, "--name", name, "--data"])
             .arg(data)
             .env("VIGIE_STORE_URL", url)
             .env("VIGIE_LOG_FORMAT", "json")

@@ -1,5 +1,6 @@
 //! Several controllers over one PostgreSQL and one NATS, as their users run them.
 
+mod demo;
 mod kit;
 mod lead;
 mod lease;

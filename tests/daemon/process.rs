@@ -56,6 +56,31 @@ impl Response {
     }
 }
 
+/// Sends a request to `address` with `headers`, `Host` among them, each with its line break.
+fn send_raw(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> std::io::Result<Response> {
+    let mut stream = TcpStream::connect(address)?;
+    let head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
+    stream.write_all((head + body).as_bytes())?;
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response)?;
+    let response = String::from_utf8(response).unwrap();
+    let (head, body) = response.split_once("\r\n\r\n").ok_or(std::io::ErrorKind::UnexpectedEof)?;
+    let is_chunked = head.contains("transfer-encoding: chunked");
+    let body = if is_chunked { unchunked(body) } else { body.to_owned() };
+    Ok(Response { status: head[9..12].parse().unwrap(), head: head.to_owned(), body })
+}
+
+/// Sends `GET path` to `address`; `None` when nobody answers there.
+pub fn http_get(address: SocketAddr, path: &str) -> Option<Response> {
+    send_raw(address, "GET", path, "Host: localhost\r\n", "").ok()
+}
+
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     command
@@ -192,16 +217,7 @@ impl Daemon {
 
     /// Sends a request with `headers`, `Host` among them, each with its line break.
     pub fn send_raw(&self, method: &str, path: &str, headers: &str, body: &str) -> Response {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        let head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
-        stream.write_all((head + body).as_bytes()).unwrap();
-        let mut response = Vec::new();
-        stream.read_to_end(&mut response).unwrap();
-        let response = String::from_utf8(response).unwrap();
-        let (head, body) = response.split_once("\r\n\r\n").unwrap();
-        let is_chunked = head.contains("transfer-encoding: chunked");
-        let body = if is_chunked { unchunked(body) } else { body.to_owned() };
-        Response { status: head[9..12].parse().unwrap(), head: head.to_owned(), body }
+        send_raw(self.address, method, path, headers, body).unwrap()
     }
 
     /// Returns all log lines so far.

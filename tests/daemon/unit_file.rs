@@ -4,6 +4,7 @@ use crate::support::lacking::lacks;
 
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie.service");
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-agent.service");
+const CONTROLLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-controller.service");
 const SOCKET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.socket");
 const WEBDRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.service");
 
@@ -36,6 +37,7 @@ fn systemd_verifies_the_unit_without_complaints() {
     for (file, program, threshold) in [
         (UNIT, "/usr/local/bin/vigie", 20),
         (AGENT, "/usr/local/bin/vigie", 20),
+        (CONTROLLER, "/usr/local/bin/vigie", 20),
         (WEBDRIVER, "/usr/local/bin/vigie", 25),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -88,15 +88,13 @@ impl ControllerEntry {
 
     /// Hands `request` on to the controller that leads, once there is one.
     async fn hand_on(&self, mut request: Request) -> Response {
-        if request.headers().contains_key(FORWARDED) {
-            // The other one knows the new leader soon.
-            return unavailable("The controllers change the lead; try again");
-        }
+        // Another controller takes this one for the leader: it is about to lead, or has just lost the lead.
+        let is_handed_on = request.headers().contains_key(FORWARDED);
         let (mut role, mut leader) = (self.role.subscribe(), self.leader.clone());
         let next = async {
             tokio::select! {
                 Ok(role) = role.wait_for(|role| matches!(role, Role::Leading(_))) => Next::from_role(&role),
-                Ok(leader) = leader.wait_for(Option::is_some) => leader.clone().map(Next::Forward),
+                Ok(leader) = leader.wait_for(Option::is_some), if !is_handed_on => leader.clone().map(Next::Forward),
             }
         };
         match tokio::time::timeout(LEADER_WAIT, next).await {
@@ -114,7 +112,7 @@ impl ControllerEntry {
                 request.headers_mut().insert(FORWARDED, field);
                 self.forwarder.forward(&leader, request).await
             }
-            _ => unavailable("No controller leads: the database is away, or its other users hold it"),
+            _ => unavailable("No controller leads now; try again"),
         }
     }
 

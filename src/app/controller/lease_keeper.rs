@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::lease_validity::LeaseValidity;
+use crate::app::systemd;
 use crate::store::{
     ControllerAddress, ControllerLease, PostgresLocation, StoreError, StoreOptions, open_lease,
 };
@@ -48,6 +49,7 @@ impl LeaseKeeper {
                 Err(error) => self.drop_session(&error),
             }
             is_first = false;
+            systemd::notify_watchdog();
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
     }

@@ -25,7 +25,7 @@ const FETCH_HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// Takes results of `inbound` until the bus cannot be used.
 pub(super) async fn run(parts: &Arc<ControlParts>, inbound: Inbound) -> Result<(), NatsError> {
-    let (consumer, created) = inbound.open(&parts.connection).await?;
+    let (consumer, created) = inbound.take_over(&parts.connection).await?;
     parts.timeline.set_stream(inbound, created);
     let messages = messages_of(&consumer).await?;
     let mut chunks = std::pin::pin!(messages.ready_chunks(MAX_MESSAGES));

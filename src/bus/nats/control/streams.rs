@@ -45,6 +45,22 @@ impl Inbound {
         self.stream_and_subject().1
     }
 
+    /// Like [`Self::open`]. What a control plane before this one took and did not acknowledge is given out at once.
+    pub(super) async fn take_over(
+        self,
+        connection: &NatsConnection,
+    ) -> Result<(consumer::PullConsumer, String), NatsError> {
+        let (consumer, created) = self.open(connection).await?;
+        if consumer.cached_info().num_ack_pending == 0 {
+            return Ok((consumer, created));
+        }
+        // A new consumer of a work queue gets everything that is not acknowledged.
+        let (stream, _) = self.stream_and_subject();
+        let deleted = connection.jetstream().delete_consumer_from_stream(CONSUMER, stream).await;
+        deleted.map_err(NatsError::of("replace the consumer of results"))?;
+        self.open(connection).await
+    }
+
     /// Returns its consumer, which is created with its stream when they are missing, and when the stream was created.
     pub(super) async fn open(
         self,

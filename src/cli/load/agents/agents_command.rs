@@ -29,6 +29,8 @@ const WRITER_THREADS: usize = 16;
 const FINISH_TIMEOUT: Duration = Duration::from_mins(1);
 /// Pause between two looks at the agents.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
+/// Pause between two looks at the monitors of an agent: a thousand agents must not be busy with replies.
+const PLANNED_LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Run the agents of `vigie load`: print a line of JSON for each order on standard input, until that closes
 #[derive(Debug, clap::Args)]
@@ -119,11 +121,13 @@ impl Agents {
                 AgentsReply::At(SystemClock.now().as_micros())
             }
             AgentsOrder::AwaitPlanned(count) => {
-                for agent in &self.agents {
+                // Side by side: under load, a reply of one agent takes its time.
+                let planned = self.agents.iter().map(|agent| async move {
                     while agent.planned_monitors().await < count {
-                        SystemClock.sleep(LOOK_INTERVAL).await;
+                        SystemClock.sleep(PLANNED_LOOK_INTERVAL).await;
                     }
-                }
+                });
+                futures::future::join_all(planned).await;
                 AgentsReply::At(SystemClock.now().as_micros())
             }
             AgentsOrder::Measure(start_us, end_us) => {
