@@ -230,7 +230,7 @@ async fn run_until_stopped(
     tasks.handles.extend(handles);
     let drain_timeout = settings.concurrency.drain_timeout;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
-    let mut running_config = start_work(server, settings, tasks, Arc::new(|| true)).await?;
+    let mut running_config = Box::pin(start_work(server, settings, tasks, Arc::new(|| true))).await?;
     for address in &addresses {
         tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
     }

@@ -75,7 +75,7 @@ fn the_demo_starts_breaks_recovers_and_leaves_nothing() {
     if leads("controller-1").is_some() {
         let killed = vigie(&[&["cluster", "kill", "controller-1"][..], &data].concat());
         assert!(out(&killed).starts_with("killed controller-1"), "{}", err(&killed));
-        let (_, took) = within(FAIL_OVER, || leads("controller-2"));
+        let ((), took) = within(FAIL_OVER, || leads("controller-2"));
         println!("controller-2 led after {took:?}");
     }
     end(demo);

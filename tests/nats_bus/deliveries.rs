@@ -1,6 +1,7 @@
 //! Results and captures arrive once, through outages and restarts, and what does not belong to an agent is refused.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use vigie::bus::contract::ResultSink;
 use vigie::domain::{CapturedFile, LocationId};
@@ -34,6 +35,19 @@ async fn results_and_their_captures_arrive() {
     let file = captures.iter().flat_map(|captures| &captures.files).find(|file| file.name == "screen.png");
     assert_eq!(file.unwrap().content.as_deref(), Some(large.as_slice()));
     assert!(captures.iter().all(|captures| captures.check_id == failed.check_id));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_control_plane_took_and_did_not_commit_arrives_at_the_next_one_at_once() {
+    let server = NatsServer::start();
+    let (first, agent) = (Control::start(&server, plane()).await, Agent::start(&server, 1).await);
+    first.plane.hangs_in_commits.store(true, Ordering::Relaxed);
+    agent.outbox.deliver(result(1, 1, 0)).await;
+    until("the result at the first one", || first.plane.results.lock().unwrap().len() == 1).await;
+    drop(first);
+    let next = Control::start(&server, plane()).await;
+    // NATS alone would wait a minute for the first one.
+    until("the result at the next one", || next.plane.results.lock().unwrap().len() == 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@
 mod entry;
 mod forwarded_request;
 mod forwarder;
-mod lease_keeper;
+mod leader_election;
 mod lease_validity;
 mod run;
 

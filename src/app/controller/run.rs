@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::LeaseValidity;
 use super::entry::{ControllerEntry, Role};
 use super::forwarder::Forwarder;
-use super::lease_keeper::LeaseKeeper;
+use super::leader_election::LeaderElection;
 use crate::app::http_front::HttpFront;
 use crate::app::key_file::key_file_location;
 use crate::app::reload::configuration_error;
@@ -135,7 +135,7 @@ async fn run(
     let tls = tls.transpose()?.map(Arc::new);
     let addresses =
         listeners.iter().map(tokio::net::TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-    let (address, address_of_keeper) = watch::channel(own_address(&settings, &addresses, tls.as_deref())?);
+    let (address, own_address_changes) = watch::channel(own_address(&settings, &addresses, tls.as_deref())?);
     let (leader, current_leader) = watch::channel(None);
     let host_token = AccountService::new_host_token();
     let entry = Arc::new(ControllerEntry {
@@ -160,10 +160,10 @@ async fn run(
         tracing::info!(address = %address, controller = entry.name, "waiting for the lead; serving at {scheme}://{address}/");
     }
     systemd::notify_ready("Another controller leads");
-    let mut keeper = LeaseKeeper {
+    let mut election = LeaderElection {
         location,
         options: settings.store.options(),
-        address: address_of_keeper,
+        address: own_address_changes,
         leader,
         validity: LeaseValidity::default(),
         lease: None,
@@ -172,7 +172,7 @@ async fn run(
     if let Some(tls) = tls {
         tokio::spawn(follow_certificate(address, tls, stop.clone()));
     }
-    let Some(epoch) = wait_to_lead(&mut keeper, &mut signals).await? else {
+    let Some(epoch) = wait_to_lead(&mut election, &mut signals).await? else {
         stop.cancel();
         futures::future::join_all(front_tasks).await;
         return Ok(End::Stopped);
@@ -180,15 +180,15 @@ async fn run(
     loader.leader_epoch = Some(epoch);
     let leading = Leading { loader: &loader, entry: &entry, epoch, admin_password_file };
     // Its state is large: on the heap.
-    let end = Box::pin(leading.run(settings, keeper, signals)).await;
+    let end = Box::pin(leading.run(settings, election, signals)).await;
     stop.cancel();
     futures::future::join_all(front_tasks).await;
     end
 }
 
 /// Waits until this controller leads; `None` after a signal to stop.
-async fn wait_to_lead(keeper: &mut LeaseKeeper, signals: &mut Signals) -> anyhow::Result<Option<i64>> {
-    let mut waiting = std::pin::pin!(keeper.wait_to_lead());
+async fn wait_to_lead(election: &mut LeaderElection, signals: &mut Signals) -> anyhow::Result<Option<i64>> {
+    let mut waiting = std::pin::pin!(election.wait_to_lead());
     loop {
         tokio::select! {
             epoch = &mut waiting => return Ok(Some(epoch.context("cannot share the database")?)),
@@ -216,7 +216,7 @@ impl Leading<'_> {
     async fn run(
         self,
         settings: Settings,
-        mut keeper: LeaseKeeper,
+        mut election: LeaderElection,
         mut signals: Signals,
     ) -> anyhow::Result<End> {
         let mut settings = self.loader.with_additions(settings);
@@ -228,30 +228,30 @@ impl Leading<'_> {
         let stop_start = CancellationToken::new();
         let started = tokio::select! {
             started = start_server(&settings, &mut signals, &stop_start) => started,
-            () = keeper.keep(self.epoch) => return Ok(End::LeadLost),
+            () = election.keep(self.epoch) => return Ok(End::LeadLost),
         };
         let server = match started {
             Ok(server) => server,
             Err(error) => {
-                keeper.release(self.epoch).await;
+                election.release(self.epoch).await;
                 return if stop_start.is_cancelled() { Ok(End::Stopped) } else { Err(error) };
             }
         };
         let mut tasks = BackgroundTasks::default();
-        let validity = keeper.validity.clone();
+        let validity = election.validity.clone();
         let outcome = tokio::select! {
             outcome = self.work(&server, settings, validity, &mut tasks, &mut signals) => outcome,
-            () = keeper.keep(self.epoch) => {
+            () = election.keep(self.epoch) => {
                 browser_setup::wait_for_browsers_to_exit(&pool).await;
                 return Ok(End::LeadLost);
             }
         };
         let lost = tokio::select! {
             lost = shut_down(server, tasks, signals, drain_timeout, &data_dir) => lost,
-            () = keeper.keep(self.epoch) => 0,
+            () = election.keep(self.epoch) => 0,
         };
         self.entry.role.send_replace(Role::Standby);
-        keeper.release(self.epoch).await;
+        election.release(self.epoch).await;
         browser_setup::wait_for_browsers_to_exit(&pool).await;
         outcome?;
         anyhow::ensure!(lost == 0, "{lost} results could not be stored");
@@ -273,7 +273,7 @@ impl Leading<'_> {
         let router = server.router(&settings.server);
         let drain_timeout = settings.concurrency.drain_timeout;
         let mut running_config =
-            start_work(server, settings, tasks, Arc::new(move || validity.is_valid())).await?;
+            Box::pin(start_work(server, settings, tasks, Arc::new(move || validity.is_valid()))).await?;
         self.entry.role.send_replace(Role::Leading(router));
         systemd::notify_ready("Leading");
         tracing::info!(epoch = self.epoch, "monitors are planned; requests are served");
@@ -310,15 +310,14 @@ fn own_address(
     tls: Option<&ServerTls>,
 ) -> anyhow::Result<ControllerAddress> {
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let url = match &settings.controller.url {
-        Some(url) => url.clone(),
-        None => {
-            let specific = addresses.iter().find(|address| !address.ip().is_unspecified());
-            let address = specific.context(
-                "the other controllers cannot reach `listen`, which is no address of this host\nhint: set `controller.url` to the URL at which they reach it",
-            )?;
-            format!("{scheme}://{address}")
-        }
+    let url = if let Some(url) = &settings.controller.url {
+        url.clone()
+    } else {
+        let specific = addresses.iter().find(|address| !address.ip().is_unspecified());
+        let address = specific.context(
+            "the other controllers cannot reach `listen`, which is no address of this host\nhint: set `controller.url` to the URL at which they reach it",
+        )?;
+        format!("{scheme}://{address}")
     };
     anyhow::ensure!(
         url.split_once("://").is_some_and(|(found, _)| found == scheme),

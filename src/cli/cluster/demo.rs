@@ -8,6 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use aws_lc_rs::rand;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use tokio::process::{Child, Command};
@@ -114,13 +116,12 @@ impl Demo {
     }
 
     fn instructions(&self, urls: &[Url], link: &Url) -> String {
-        let controllers: String =
+        let controllers: Vec<_> =
             CONTROLLERS.iter().zip(urls).map(|(name, url)| format!("  {name}  {url}\n")).collect();
-        let agents: String = LOCATIONS
-            .iter()
-            .enumerate()
-            .map(|(number, location)| format!("  agent-{}       {location}\n", number + 1))
-            .collect();
+        let agents = LOCATIONS.iter().enumerate();
+        let agents: Vec<_> =
+            agents.map(|(index, location)| format!("  agent-{}       {location}\n", index + 1)).collect();
+        let (controllers, agents) = (controllers.concat(), agents.concat());
         format!(
             "\nThe cluster runs:\n\n{controllers}{agents}\nOpen the pages with this link (it works once, within 10 minutes):\n\n  {link}\n\n\
              Break it from another terminal, and look at the page again:\n\n  vigie cluster kill controller-1\n  vigie cluster kill agent-2\n  \
@@ -230,7 +231,7 @@ impl Demo {
 fn write_password(path: &Path) -> anyhow::Result<()> {
     let mut bytes = [0; 24];
     rand::fill(&mut bytes).context("the system has no random bytes")?;
-    let password: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let password = URL_SAFE_NO_PAD.encode(bytes);
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     writeln!(file, "{password}").with_context(|| format!("cannot write `{}`", path.display()))
 }

@@ -75,7 +75,7 @@ impl Member {
     pub(super) async fn keep(&self, mut child: Child, stop: &CancellationToken) -> anyhow::Result<()> {
         loop {
             tokio::select! {
-                status = child.wait() => self.tell_end(status?),
+                status = child.wait() => self.print_end(status?),
                 () = stop.cancelled() => {
                     self.end(child).await;
                     return Ok(());
@@ -90,7 +90,7 @@ impl Member {
         }
     }
 
-    fn tell_end(&self, status: ExitStatus) {
+    fn print_end(&self, status: ExitStatus) {
         let (name, seconds) = (&self.name, RESTART_DELAY.as_secs());
         let log = self.log.display();
         output::print_note(&format!(

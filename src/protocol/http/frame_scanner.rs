@@ -17,7 +17,7 @@ pub(super) struct FrameScanner {
 
 impl FrameScanner {
     /// Reads the next `bytes` of the connection. Returns whether a DATA frame begins among them.
-    pub(super) fn finds_data(&mut self, mut bytes: &[u8]) -> bool {
+    pub(super) fn contains_data(&mut self, mut bytes: &[u8]) -> bool {
         loop {
             let skipped = self.payload_left.min(bytes.len());
             self.payload_left -= skipped;
@@ -54,13 +54,13 @@ mod tests {
     #[test]
     fn data_is_found_after_other_frames_however_the_bytes_are_cut() {
         // The payload of a ping looks like a DATA frame.
-        let other = [frame(4, &[]), frame(6, &[0; 8]), frame(1, &[0; 70_000])].concat();
+        let other = [frame(4, &[]), frame(6, &[0; 8]), frame(1, &vec![0; 70_000])].concat();
         let bytes = [other.clone(), frame(0, b"x")].concat();
         for size in [1, 2, 8, 9, 10, 4096, bytes.len()] {
             let mut scanner = FrameScanner::default();
-            assert!(!other.chunks(size).any(|chunk| scanner.finds_data(chunk)), "{size}");
+            assert!(!other.chunks(size).any(|chunk| scanner.contains_data(chunk)), "{size}");
             let mut scanner = FrameScanner::default();
-            assert!(bytes.chunks(size).any(|chunk| scanner.finds_data(chunk)), "{size}");
+            assert!(bytes.chunks(size).any(|chunk| scanner.contains_data(chunk)), "{size}");
         }
     }
 }

@@ -220,7 +220,7 @@ impl TimingState {
             normalizer.normalize(bytes);
         }
         if let Some(scanner) = &mut self.frame_scanner
-            && (self.has_head || scanner.finds_data(bytes))
+            && (self.has_head || scanner.contains_data(bytes))
         {
             self.frame_scanner = None;
         }

@@ -133,8 +133,8 @@ impl LocationAssignments {
             for (_, message, digest) in &changes {
                 self.entries.record(message, *digest);
             }
-            let made = changes.into_iter().map(|(key, message, _)| (key, message)).collect();
-            self.write_snapshot(cx, updates, made).await?;
+            let messages = changes.into_iter().map(|(key, message, _)| (key, message)).collect();
+            self.write_snapshot(cx, updates, messages).await?;
         } else {
             self.write(cx, changes).await?;
         }
@@ -314,18 +314,19 @@ impl LocationAssignments {
         Ok(())
     }
 
-    /// Stores a snapshot of `updates`. `made` has messages of some of them: to make one takes longer than all else.
+    /// Stores a snapshot of `updates`. `messages` has those of some of them: to make one takes longer than all else.
     async fn write_snapshot(
         &mut self,
         cx: &PublishContext<'_>,
         updates: Vec<AssignmentUpdate>,
-        mut made: HashMap<EntryKey, AssignmentUpdateMessage>,
+        mut messages: HashMap<EntryKey, AssignmentUpdateMessage>,
     ) -> Result<(), NatsError> {
         let revision = self.last_revision;
         let snapshot = AssignmentSnapshot { revision: AssignmentRevision(revision), updates };
         let mut bytes = Vec::new();
         let message_of = |update: &AssignmentUpdate| {
-            made.remove(&key_of(update))
+            messages
+                .remove(&key_of(update))
                 .map_or_else(|| AssignmentUpdateMessage::from_update(update, cx.sealer), Ok)
         };
         encode_snapshot_with(&snapshot, message_of, |part| bytes.extend_from_slice(part))

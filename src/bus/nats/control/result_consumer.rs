@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
 use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 
 use super::committed_reports::CommittedReports;
 use super::control_parts::ControlParts;
@@ -29,7 +30,17 @@ pub(super) async fn run(parts: &Arc<ControlParts>, inbound: Inbound) -> Result<(
     parts.timeline.set_stream(inbound, created);
     let messages = messages_of(&consumer).await?;
     let mut chunks = std::pin::pin!(messages.ready_chunks(MAX_MESSAGES));
-    while let Some(chunk) = chunks.next().await {
+    // A commit takes its time: what comes meanwhile is delivered, and goes into the next one.
+    let (mut commits, mut waiting_messages) = (FuturesUnordered::new(), 0);
+    loop {
+        let chunk = tokio::select! {
+            chunk = chunks.next(), if waiting_messages < MAX_MESSAGES => chunk,
+            Some(acknowledged) = commits.next(), if !commits.is_empty() => {
+                waiting_messages -= acknowledged;
+                continue;
+            }
+        };
+        let Some(chunk) = chunk else { return Ok(()) };
         let mut failure = None;
         let mut messages = Vec::with_capacity(chunk.len());
         for message in chunk {
@@ -38,12 +49,15 @@ pub(super) async fn run(parts: &Arc<ControlParts>, inbound: Inbound) -> Result<(
                 Err(error) => failure = Some(NatsError::of("return results")(error)),
             }
         }
-        take(parts, inbound, messages).await?;
+        if !messages.is_empty() {
+            waiting_messages += messages.len();
+            let reports = deliver(parts, inbound, &messages).await?;
+            commits.push(acknowledge(parts, messages, reports));
+        }
         if let Some(failure) = failure {
             return Err(failure);
         }
     }
-    Ok(())
 }
 
 /// Returns the messages of `consumer` as they come.
@@ -58,13 +72,14 @@ pub(super) async fn messages_of(
     stream.messages().await.map_err(NatsError::of("return results"))
 }
 
-/// Delivers the results of `messages`, waits for their commit, and acknowledges them.
-async fn take(parts: &Arc<ControlParts>, inbound: Inbound, messages: Vec<Message>) -> Result<(), NatsError> {
-    if messages.is_empty() {
-        return Ok(());
-    }
+/// Delivers the results of `messages`; returns what to report to their agents once they are committed.
+async fn deliver(
+    parts: &Arc<ControlParts>,
+    inbound: Inbound,
+    messages: &[Message],
+) -> Result<CommittedReports, NatsError> {
     let mut reports = CommittedReports::default();
-    for message in &messages {
+    for message in messages {
         let Some(sender) = inbound.subject().sender(&message.subject) else { continue };
         let results = match ResultsMessage::from_bytes(&message.payload) {
             Ok(results) => results,
@@ -75,6 +90,11 @@ async fn take(parts: &Arc<ControlParts>, inbound: Inbound, messages: Vec<Message
         };
         take_results(parts, sender, results, &mut reports).await?;
     }
+    Ok(reports)
+}
+
+/// Waits for the commit of what `messages` delivered, then acknowledges and reports it. Returns their number.
+async fn acknowledge(parts: &ControlParts, messages: Vec<Message>, reports: CommittedReports) -> usize {
     parts.receiver.wait_until_committed().await;
     for message in &messages {
         // Without it, the message comes again and changes nothing.
@@ -83,7 +103,7 @@ async fn take(parts: &Arc<ControlParts>, inbound: Inbound, messages: Vec<Message
         }
     }
     reports.send(&parts.connection).await;
-    Ok(())
+    messages.len()
 }
 
 /// Delivers the results of one message that can come from its sender, and refuses the others.

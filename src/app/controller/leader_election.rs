@@ -16,7 +16,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The session of this controller for the lease, made anew when it breaks.
-pub(super) struct LeaseKeeper {
+pub(super) struct LeaderElection {
     pub(super) location: PostgresLocation,
     pub(super) options: StoreOptions,
     /// This controller. Its certificate changes when it is renewed.
@@ -29,7 +29,7 @@ pub(super) struct LeaseKeeper {
     pub(super) is_failing: bool,
 }
 
-impl LeaseKeeper {
+impl LeaderElection {
     /// Waits until this controller leads; returns its epoch.
     ///
     /// # Errors
