@@ -64,6 +64,7 @@ impl Cluster {
             .args(["controller", "--listen", address, "--name", name, "--data"])
             .arg(data)
             .env("VIGIE_STORE_URL", url)
+            .env("VIGIE_SERVER_TRUSTED_PROXIES", "127.0.0.0/8")
             .env("VIGIE_LOG_FORMAT", "json")
             .stdin(Stdio::null())
             .stdout(Stdio::null())

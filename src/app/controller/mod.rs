@@ -8,5 +8,4 @@ mod leader_election;
 mod lease_validity;
 mod run;
 
-pub(super) use lease_validity::LeaseValidity;
 pub use run::{ControllerOptions, run_controller};

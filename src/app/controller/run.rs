@@ -9,10 +9,10 @@ use anyhow::Context;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::LeaseValidity;
 use super::entry::{ControllerEntry, Role};
 use super::forwarder::Forwarder;
 use super::leader_election::LeaderElection;
+use super::lease_validity::LeaseValidity;
 use crate::app::http_front::HttpFront;
 use crate::app::key_file::key_file_location;
 use crate::app::reload::configuration_error;

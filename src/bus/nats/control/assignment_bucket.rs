@@ -8,7 +8,7 @@ use async_nats::jetstream::stream::Stream;
 use futures::StreamExt;
 
 use super::entry_key::EntryKey;
-use super::nats_bus::PublishPermission;
+use super::publish_permission::PublishPermission;
 use crate::bus::messages::{AssignmentUpdateMessage, AssignmentsMessage, BusMessage};
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::bus::nats::subjects::{ASSIGNMENTS_STREAM, assignments_consumer, assignments_filter};

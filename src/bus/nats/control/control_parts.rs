@@ -8,7 +8,7 @@ use tokio::sync::{Notify, Semaphore};
 use super::agent_registry::AgentRegistry;
 use super::assignment_bucket::AssignmentBucket;
 use super::location_assignments::{LocationAssignments, PublishContext};
-use super::nats_bus::PublishPermission;
+use super::publish_permission::PublishPermission;
 use super::timeline::Timeline;
 use crate::bus::contract::{
     AssignedCertificate, AssignmentUpdate, BusEvent, BusEventKind, BusEventSink, ConnectedLocation,

@@ -11,6 +11,7 @@ mod location_assignments;
 mod nats_bus;
 mod nats_bus_task;
 mod order_client;
+mod publish_permission;
 mod published_entries;
 mod requests;
 mod result_consumer;
@@ -20,5 +21,6 @@ mod timeline;
 
 pub use agent_registry::RegisteredAgent;
 pub use control_parts::RemoteLocation;
-pub use nats_bus::{NatsBus, NatsBusDependencies, PublishPermission};
+pub use nats_bus::{NatsBus, NatsBusDependencies};
 pub use nats_bus_task::NatsBusTask;
+pub use publish_permission::PublishPermission;

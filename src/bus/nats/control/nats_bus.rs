@@ -11,6 +11,7 @@ use super::control_parts::{ControlParts, LocationEntry, RemoteLocation, UPDATES_
 use super::location_assignments::LocationAssignments;
 use super::nats_bus_task::NatsBusTask;
 use super::order_client::send_order;
+use super::publish_permission::PublishPermission;
 use super::timeline::Timeline;
 use crate::bus::contract::{
     AssignmentUpdate, BusEventSink, BusFuture, CheckOrder, ConnectedLocation, FirstCheckOrder, LocationBus,
@@ -44,9 +45,6 @@ pub struct NatsBusDependencies {
     /// Whether this process may still tell agents what to check.
     pub may_publish: PublishPermission,
 }
-
-/// Says whether this process may tell agents what to check. A controller that has lost the lead must not.
-pub type PublishPermission = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The bus to agents on other hosts.
 #[derive(Clone)]
