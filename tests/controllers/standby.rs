@@ -98,4 +98,11 @@ async fn a_controller_that_shares_nothing_is_told_what_is_missing() {
     }
     let everywhere = cluster.command_at("c", "0.0.0.0:0").output().unwrap();
     assert!(text(&everywhere).contains("set `controller.url`"), "{everywhere:?}");
+    for url in
+        ["https://127.0.0.1:1", "http://user:word@127.0.0.1:1", "http://127.0.0.1:1/?token=word", "127.0.0.1"]
+    {
+        let output = cluster.command("d").env("VIGIE_CONTROLLER_URL", url).output().unwrap();
+        assert!(text(&output).contains("must be `http://HOST:PORT`"), "{url}: {output:?}");
+        assert!(!text(&output).contains("word"), "{output:?}");
+    }
 }

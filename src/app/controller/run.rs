@@ -8,6 +8,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use url::Url;
 
 use super::entry::{ControllerEntry, Role};
 use super::forwarder::Forwarder;
@@ -319,9 +320,13 @@ fn own_address(
         )?;
         format!("{scheme}://{address}")
     };
+    let has_only_host = Url::parse(&url).is_ok_and(|url| {
+        let plain = url.username().is_empty() && url.password().is_none() && url.path() == "/";
+        plain && url.query().is_none() && url.fragment().is_none() && url.scheme() == scheme
+    });
     anyhow::ensure!(
-        url.split_once("://").is_some_and(|(found, _)| found == scheme),
-        "`controller.url` is `{url}`, but this controller serves {scheme}\nhint: begin it with `{scheme}://`"
+        has_only_host,
+        "`controller.url` must be `{scheme}://HOST:PORT`, without anything else, since this controller serves {scheme}"
     );
     let name = settings.controller.name.clone();
     let name = name.or_else(|| host_names::host_names().into_iter().next()).unwrap_or_else(|| url.clone());

@@ -13,8 +13,14 @@ use super::plants::Plants;
 use crate::support::tls_server::{Authority, Identity};
 
 /// Settings that name a file without a secret, or a place without one.
-const WITHOUT_SECRET: &[&str] =
-    &["server.tls_cert_file", "certificates.ca_file", "certificates.cert_file", "browser.remote.url"];
+const WITHOUT_SECRET: &[&str] = &[
+    "server.tls_cert_file",
+    "certificates.ca_file",
+    "certificates.cert_file",
+    "browser.remote.url",
+    // More than a host and a port is refused.
+    "controller.url",
+];
 
 /// Settings whose secrets are keys, which are planted in a server of their own.
 pub const KEYS: &[&str] = &["server.tls_key_file", "store.key_file"];
