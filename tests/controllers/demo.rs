@@ -10,7 +10,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::kit::{FAIL_OVER, within};
+use super::kit::{SLOW_FAIL_OVER, within};
 use crate::daemon::process::http_get;
 use crate::support::binary::{err, out, vigie};
 
@@ -75,7 +75,7 @@ fn the_demo_starts_breaks_recovers_and_leaves_nothing() {
     if leads("controller-1").is_some() {
         let killed = vigie(&[&["cluster", "kill", "controller-1"][..], &data].concat());
         assert!(out(&killed).starts_with("killed controller-1"), "{}", err(&killed));
-        let ((), took) = within(FAIL_OVER, || leads("controller-2"));
+        let ((), took) = within(SLOW_FAIL_OVER, || leads("controller-2"));
         println!("controller-2 led after {took:?}");
     }
     end(demo);

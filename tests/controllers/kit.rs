@@ -16,6 +16,8 @@ use crate::support::postgres::PostgresServer;
 
 /// Longest time until another controller leads, as promised.
 pub const FAIL_OVER: Duration = Duration::from_secs(10);
+/// The same while other tests keep the machine busy.
+pub const SLOW_FAIL_OVER: Duration = Duration::from_secs(40);
 
 /// PostgreSQL, NATS, and the folder of their controllers.
 pub struct Cluster {

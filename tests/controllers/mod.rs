@@ -1,6 +1,7 @@
 //! Several controllers over one PostgreSQL and one NATS, as their users run them.
 
 mod demo;
+mod fail_over;
 mod kit;
 mod lead;
 mod lease;
