@@ -152,7 +152,8 @@ fn set_upgrade_headers(headers: &mut HeaderMap, protocols: &HeaderValue) {
     headers.insert(header::UPGRADE, protocols.clone());
 }
 
-fn strip_hop_by_hop(headers: &mut HeaderMap) {
+/// Removes the fields of a single connection, also those that `Connection` names (RFC 9110 7.6.1).
+pub fn strip_hop_by_hop(headers: &mut HeaderMap) {
     for name in connection_options(headers).collect::<Vec<_>>() {
         headers.remove(name.as_str());
     }

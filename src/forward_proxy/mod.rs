@@ -23,6 +23,7 @@ mod upstream_connection;
 pub use allowed_clients::{AllowedClients, SocketOwner};
 pub use blocked_hosts::{BlockedHosts, HostPatternError};
 pub use config::{ForwardProxyConfig, PROXY_ERROR_HEADER};
+pub use forward_request::strip_hop_by_hop;
 pub use proxy::{ConnectionRelay, ForwardProxy};
 pub use target_log::TargetConnection;
 pub use trace_context::TraceId;

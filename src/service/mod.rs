@@ -3,6 +3,7 @@
 mod accounts;
 pub mod agents;
 mod alerting;
+mod bearer_token;
 mod caller;
 mod client_connection;
 mod custom_property_filter;
@@ -27,6 +28,7 @@ pub use accounts::{
     hash_password, login_error, normalize_login, password_error,
 };
 pub use alerting::{AlertPipelineHandle, AlertService, AlertServiceDependencies, NoopAlertPipeline};
+pub use bearer_token::bearer_token;
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
 pub use client_connection::ClientConnection;
 pub use custom_property_filter::{CustomPropertyFilter, CustomPropertyFilters, property_filter};

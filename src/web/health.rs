@@ -34,8 +34,9 @@ pub(super) async fn get_readiness(State(state): State<PageState>) -> Response {
     health_response(&[state.health.liveness(), state.health.readiness()].concat())
 }
 
-/// Builds the body `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`.
-fn health_response(conditions: &[HealthCondition]) -> Response {
+/// Returns the response of a health probe, with the body `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`.
+#[must_use]
+pub fn health_response(conditions: &[HealthCondition]) -> Response {
     let is_healthy = conditions.iter().all(|condition| condition.unmet_reason.is_none());
     let (http_status, status) =
         if is_healthy { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };

@@ -31,6 +31,7 @@ mod steps;
 mod viewer;
 mod waterfall;
 
+pub use health::health_response;
 pub use known_hosts::KnownHosts;
 pub use locations_state::LocationsState;
 pub use page_auth::{AddressRule, PageAuth};

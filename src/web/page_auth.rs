@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
+use axum::http::{HeaderValue, Method, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
@@ -16,7 +16,7 @@ use super::known_hosts::KnownHosts;
 use super::query_masks::HideQueryValues;
 use super::viewer::{CaptureAccess, SessionControl, Viewer};
 use crate::domain::{CustomerId, Permission, UserId};
-use crate::service::{AccountService, Caller, ClientConnection, ServiceError};
+use crate::service::{AccountService, Caller, ClientConnection, ServiceError, bearer_token};
 
 /// Decides by its address whether a client may read the metrics.
 pub type AddressRule = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
@@ -149,7 +149,7 @@ pub(super) async fn require_metrics_access(
 ) -> Response {
     let (head, body) = request.into_parts();
     let caller = if let Some(token) = bearer_token(&head.headers) {
-        auth.bearer_caller(&head, &token).await
+        auth.bearer_caller(&head, token).await
     } else {
         if let Some(refusal) = auth.unknown_host_refusal(&head) {
             return refusal;
@@ -199,11 +199,6 @@ fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, 
 fn public_viewer(session_control: SessionControl) -> Viewer {
     let captures = CaptureAccess::Nobody;
     Viewer { visible_account: None, captures, can_see_query_values: false, session_control }
-}
-
-fn bearer_token(headers: &HeaderMap) -> Option<String> {
-    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
 }
 
 /// Whether a person with a browser asks for a page.

@@ -1,7 +1,9 @@
 //! Snapshots are read as they come in, and one that was cut off is found.
 
 use vigie::bus::contract::{AssignedMonitor, AssignmentRevision, AssignmentSnapshot, AssignmentUpdate};
-use vigie::bus::messages::{BusMessage, SnapshotHeaderMessage, SnapshotReader, encode_snapshot};
+use vigie::bus::messages::{
+    AssignmentUpdateMessage, BusMessage, SnapshotHeaderMessage, SnapshotReader, encode_snapshot,
+};
 use vigie::domain::MonitorId;
 use vigie::schema::Monitor;
 
@@ -19,7 +21,8 @@ fn snapshot(monitors: i64) -> AssignmentSnapshot {
 
 fn encoded(snapshot: &AssignmentSnapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
-    encode_snapshot(snapshot, &FlippingSealer, |part| bytes.extend_from_slice(part)).unwrap();
+    let to_message = |update: &_| AssignmentUpdateMessage::from_update(update, &FlippingSealer);
+    encode_snapshot(snapshot, to_message, |part| bytes.extend_from_slice(part)).unwrap();
     bytes
 }
 

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
 use tokio::sync::watch;
 use tower::ServiceExt;
 
@@ -17,9 +15,11 @@ use crate::api;
 use crate::app::server::{ConnectionRules, client_connection};
 use crate::clock::Clock;
 use crate::domain::CustomerId;
-use crate::service::AccountService;
+use crate::service::{AccountService, bearer_token};
 use crate::store::ControllerAddress;
+use crate::telemetry::HealthCondition;
 use crate::vault::Keyring;
+use crate::web;
 
 /// How long a request waits for a controller that leads: a failed one is replaced within that.
 const LEADER_WAIT: Duration = Duration::from_secs(10);
@@ -55,12 +55,7 @@ impl ControllerEntry {
 
     /// Returns the account for which a request shows the host token.
     fn host_account(&self, headers: &HeaderMap) -> Option<CustomerId> {
-        let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-        let (scheme, token) = value.split_once(' ')?;
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return None;
-        }
-        AccountService::host_token_account(token.trim(), &self.host_token)
+        AccountService::host_token_account(bearer_token(headers)?, &self.host_token)
     }
 
     /// Serves `request` with the router of the leader.
@@ -116,15 +111,12 @@ impl ControllerEntry {
         }
     }
 
-    /// Returns whether this controller can serve requests, as `/readyz` does.
-    fn readiness(&self) -> Response {
-        let leader = self.leader.borrow().as_ref().map(|leader| leader.name.clone());
-        let (status, text) = match &leader {
-            Some(_) => (StatusCode::OK, "ok"),
-            None => (StatusCode::SERVICE_UNAVAILABLE, "failing"),
-        };
-        let leader = leader.map_or_else(|| "no controller leads".to_owned(), |_| "ok".to_owned());
-        (status, Json(json!({"status": text, "checks": {"leader": leader}}))).into_response()
+    /// Returns whether this controller can hand requests on.
+    fn readiness(&self) -> HealthCondition {
+        match *self.leader.borrow() {
+            Some(_) => HealthCondition::met("leader"),
+            None => HealthCondition::unmet("leader", "no controller leads"),
+        }
     }
 }
 
@@ -147,10 +139,8 @@ async fn handle(State(entry): State<Arc<ControllerEntry>>, request: Request) -> 
     let role = entry.role.borrow().clone();
     let mut response = match (role, request.uri().path()) {
         (Role::Leading(router), _) => entry.serve(router, request).await,
-        (Role::Standby, "/healthz") => {
-            (StatusCode::OK, Json(json!({"status": "ok", "checks": {}}))).into_response()
-        }
-        (Role::Standby, "/readyz") => entry.readiness(),
+        (Role::Standby, "/healthz") => web::health_response(&[]),
+        (Role::Standby, "/readyz") => web::health_response(&[entry.readiness()]),
         (Role::Standby, _) => entry.hand_on(request).await,
     };
     // Which controller worked for a request helps to find its log. A response that was handed on has the name already.

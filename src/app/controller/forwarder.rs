@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, Version, header};
+use axum::http::{StatusCode, Uri, Version, header};
 use axum::response::{IntoResponse, Response};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::{Connected, Connection};
@@ -17,9 +17,11 @@ use rustls::RootCertStore;
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 use tower::Service;
 
 use crate::api;
+use crate::forward_proxy::strip_hop_by_hop;
 use crate::net::pinned_or_issued;
 use crate::store::ControllerAddress;
 use crate::sync::Mutex;
@@ -28,16 +30,6 @@ use crate::sync::Mutex;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection is kept for the next request: shorter than the leader keeps it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Fields that concern one connection (RFC 9110 7.6.1).
-const HOP_BY_HOP: [HeaderName; 6] = [
-    header::CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-];
-
 type LeaderClient = Client<LeaderConnector, Body>;
 
 /// Hands requests on to the controller that leads.
@@ -63,11 +55,21 @@ impl Forwarder {
         }
         *request.uri_mut() = uri;
         *request.version_mut() = Version::HTTP_11;
-        remove_hop_by_hop(request.headers_mut());
-        match self.client_for(leader).request(request).await {
+        strip_hop_by_hop(request.headers_mut());
+        let client = match self.client_for(leader) {
+            Ok(client) => client,
+            Err(error) => {
+                tracing::error!(controller = leader.name, %error, "the certificate of the controller that leads cannot be expected");
+                return unavailable(&format!(
+                    "The controller {} leads and cannot be reached; try again",
+                    leader.name
+                ));
+            }
+        };
+        match client.request(request).await {
             Ok(response) => {
                 let mut response = response.map(Body::new);
-                remove_hop_by_hop(response.headers_mut());
+                strip_hop_by_hop(response.headers_mut());
                 *response.version_mut() = Version::default();
                 response
             }
@@ -80,20 +82,22 @@ impl Forwarder {
         }
     }
 
-    fn client_for(&self, leader: &ControllerAddress) -> LeaderClient {
+    fn client_for(&self, leader: &ControllerAddress) -> Result<LeaderClient, rustls::Error> {
         let mut client = self.client.lock();
         if let Some((address, client)) = client.as_ref()
             && address == leader
         {
-            return client.clone();
+            return Ok(client.clone());
         }
-        let connector = LeaderConnector { certificate_sha256: leader.certificate_sha256 };
+        let config =
+            leader.certificate_sha256.map(|sha256| pinned_or_issued(Some(sha256), RootCertStore::empty()));
+        let connector = LeaderConnector { tls: config.transpose()?.map(|config| Arc::new(config).into()) };
         let new = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIMEOUT)
             .build(connector);
         *client = Some((leader.clone(), new.clone()));
-        new
+        Ok(new)
     }
 }
 
@@ -104,24 +108,11 @@ pub(super) fn unavailable(message: &str) -> Response {
     response
 }
 
-/// Removes the fields that concern the connection alone, also those that `Connection` names.
-fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in named.iter().chain(&HOP_BY_HOP) {
-        headers.remove(name);
-    }
-}
-
 /// Connects to the leader, whose certificate the lease names.
 #[derive(Clone)]
 struct LeaderConnector {
-    certificate_sha256: Option<[u8; 32]>,
+    /// Expects that certificate; `None` for plain HTTP.
+    tls: Option<TlsConnector>,
 }
 
 impl Service<Uri> for LeaderConnector {
@@ -134,28 +125,26 @@ impl Service<Uri> for LeaderConnector {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let certificate_sha256 = self.certificate_sha256;
+        let tls = self.tls.clone();
         Box::pin(async move {
-            let connected = tokio::time::timeout(CONNECT_TIMEOUT, connect(&uri, certificate_sha256)).await;
+            let connected = tokio::time::timeout(CONNECT_TIMEOUT, connect(&uri, tls)).await;
             let timed_out = |_| std::io::Error::from(std::io::ErrorKind::TimedOut);
             Ok(TokioIo::new(LeaderStream(connected.map_err(timed_out)??)))
         })
     }
 }
 
-async fn connect(uri: &Uri, certificate_sha256: Option<[u8; 32]>) -> std::io::Result<Box<dyn LeaderIo>> {
+async fn connect(uri: &Uri, tls: Option<TlsConnector>) -> std::io::Result<Box<dyn LeaderIo>> {
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-    let is_tls = certificate_sha256.is_some();
-    let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    let port = uri.port_u16().unwrap_or(if tls.is_some() { 443 } else { 80 });
     let stream = match host.parse() {
         Ok(address) => TcpStream::connect(SocketAddr::new(address, port)).await?,
         Err(_) => TcpStream::connect((host.as_str(), port)).await?,
     };
     stream.set_nodelay(true)?;
-    let Some(sha256) = certificate_sha256 else { return Ok(Box::new(stream)) };
+    let Some(tls) = tls else { return Ok(Box::new(stream)) };
     let name = ServerName::try_from(host).map_err(std::io::Error::other)?;
-    let config = pinned_or_issued(Some(sha256), RootCertStore::empty()).map_err(std::io::Error::other)?;
-    Ok(Box::new(tokio_rustls::TlsConnector::from(Arc::new(config)).connect(name, stream).await?))
+    Ok(Box::new(tls.connect(name, stream).await?))
 }
 
 /// A connection with or without TLS.

@@ -50,7 +50,5 @@ pub use presence::PresenceMessage;
 pub use result::ResultMessage;
 pub use results::ResultsMessage;
 pub use sealer::{SealContext, Sealer};
-pub use snapshot::{
-    SnapshotHeaderMessage, SnapshotReader, encode_snapshot, encode_snapshot_with, read_sealed_snapshot,
-};
+pub use snapshot::{SnapshotHeaderMessage, SnapshotReader, encode_snapshot, read_sealed_snapshot};
 pub use watch::{SnapshotLocationMessage, WatchReplyMessage, WatchRequestMessage};

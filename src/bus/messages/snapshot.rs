@@ -29,23 +29,12 @@ impl BusMessage for SnapshotHeaderMessage {
     const KIND: MessageKind = MessageKind::SnapshotHeader;
 }
 
-/// Encodes `snapshot`: each message, after its length as 32-bit number, little-endian, is passed to `write`.
+/// Encodes `snapshot`: each message, after its length as 32-bit number, little-endian, is passed to `write`; `to_message` makes that of
+/// an update.
 ///
 /// # Errors
 /// Fails for an update that is too large for a message, and for an account whose time zone has no name.
 pub fn encode_snapshot(
-    snapshot: &AssignmentSnapshot,
-    sealer: &dyn Sealer,
-    write: impl FnMut(&[u8]),
-) -> Result<(), MessageError> {
-    encode_snapshot_with(snapshot, |update| AssignmentUpdateMessage::from_update(update, sealer), write)
-}
-
-/// Like [`encode_snapshot`]; `to_message` makes the message of an update.
-///
-/// # Errors
-/// Like [`encode_snapshot`].
-pub fn encode_snapshot_with(
     snapshot: &AssignmentSnapshot,
     mut to_message: impl FnMut(&AssignmentUpdate) -> Result<AssignmentUpdateMessage, MessageError>,
     mut write: impl FnMut(&[u8]),

@@ -45,6 +45,7 @@ pub(super) async fn run(folder: ClusterFolder) -> anyhow::Result<ExitCode> {
         processes: Processes::new(folder.clone()),
         programs,
         folder: folder.clone(),
+        targets: None,
         members: Vec::new(),
     };
     let started = tokio::select! {
@@ -69,6 +70,8 @@ struct Demo {
     folder: ClusterFolder,
     programs: Programs,
     processes: Processes,
+    /// What the monitors check; they run in this process.
+    targets: Option<BuiltInTargets>,
     /// In the order of their start.
     members: Vec<(Member, Child)>,
 }
@@ -110,8 +113,7 @@ impl Demo {
         set_up::create_monitors(&mut client, &targets.addresses(), &locations).await?;
         let link: Value = client.post("sign-in-links", &Value::Null).await?;
         let link = url.join(link["path"].as_str().unwrap_or_default())?;
-        // They run until the process ends.
-        std::mem::forget(targets);
+        self.targets = Some(targets);
         Ok(self.instructions(&urls, &link))
     }
 

@@ -12,7 +12,7 @@ use super::published_entries::{PublishedEntries, ResultRefusal, digest, key_of};
 use super::snapshot_store::SnapshotStore;
 use crate::bus::contract::{AssignedCertificate, AssignmentRevision, AssignmentSnapshot, AssignmentUpdate};
 use crate::bus::messages::{
-    AssignmentUpdateMessage, Sealer, UpdateKind, encode_snapshot_with, read_sealed_snapshot,
+    AssignmentUpdateMessage, Sealer, UpdateKind, encode_snapshot, read_sealed_snapshot,
 };
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::bus::nats::snapshot_object::SnapshotError;
@@ -329,7 +329,7 @@ impl LocationAssignments {
                 .remove(&key_of(update))
                 .map_or_else(|| AssignmentUpdateMessage::from_update(update, cx.sealer), Ok)
         };
-        encode_snapshot_with(&snapshot, message_of, |part| bytes.extend_from_slice(part))
+        encode_snapshot(&snapshot, message_of, |part| bytes.extend_from_slice(part))
             .map_err(NatsError::of("take a snapshot"))?;
         let store = SnapshotStore::open(cx.connection, self.location).await?;
         cx.bucket.require_permission()?;
