@@ -1,12 +1,12 @@
 //! The folder of a spool: results with their captures, in the order in which they were added.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use super::error::SpoolError;
+use super::folder_lock::FolderLock;
 use super::record::SpoolRecord;
 use super::segments::{RecordPosition, Segments};
 use super::settings::SpoolSettings;
@@ -45,8 +45,7 @@ pub struct Spool {
     captures: HashMap<CheckId, Vec<RecordPosition>>,
     /// What was dropped since the last [`Spool::take_dropped`].
     dropped: DroppedRecords,
-    /// Keeps other processes out for as long as it is open.
-    _lock: File,
+    _lock: FolderLock,
 }
 
 impl Spool {
@@ -60,21 +59,7 @@ impl Spool {
             .mode(0o700)
             .create(folder)
             .map_err(SpoolError::for_operation("create the folder", folder))?;
-        let lock_path = folder.join("lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(&lock_path)
-            .map_err(SpoolError::for_operation("open", &lock_path))?;
-        lock.try_lock().map_err(|error| {
-            let source = match error {
-                TryLockError::WouldBlock => io::Error::other("another process uses the spool"),
-                TryLockError::Error(source) => source,
-            };
-            SpoolError::for_operation("lock", &lock_path)(source)
-        })?;
+        let lock = FolderLock::acquire(folder)?;
         let (mut result_segments, positions) = Segments::open(folder.join("results"))?;
         let (mut capture_segments, capture_positions) = Segments::open(folder.join("captures"))?;
         let (mut results, mut numbers) = (BTreeMap::new(), HashMap::with_capacity(positions.len()));

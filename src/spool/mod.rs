@@ -5,6 +5,7 @@
 mod error;
 mod file_operations;
 mod folder;
+mod folder_lock;
 #[cfg(test)]
 mod folder_tests;
 #[cfg(test)]
