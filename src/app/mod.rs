@@ -11,6 +11,7 @@ mod cached_browser_lookup;
 mod combined_bus;
 mod control_plane;
 mod controller;
+mod database_failover;
 mod delivery_setup;
 mod demo;
 mod egress_review;

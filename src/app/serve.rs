@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::database_failover::wait_for_failover;
 use super::demo::Demo;
 use super::file_watch::{self, FileWatch};
 use super::host_token::remove_host_token;
@@ -247,6 +248,9 @@ async fn run_until_stopped(
             Ok(())
         }
         failure = supervisor.wait_for_failure() => Err(failure.into()),
+        () = wait_for_failover(&*server.store) => Err(anyhow::anyhow!(
+            "another server has taken the place of the database, which may lack the last commits; start this one anew"
+        )),
     }
 }
 
@@ -271,9 +275,9 @@ pub(super) async fn start_work(
         let heartbeat = supervisor.heartbeat(TaskName::Heartbeat);
         tasks.handles.push(supervisor.spawn(StatelessTask::new(heartbeat, send_heartbeats)));
     }
-    let bus_urls = settings.bus_urls.clone();
+    let bus_settings = settings.bus.clone();
     let running_config = server.start_running_config(settings, heartbeat_url).await?;
-    server.start_remote_bus(&bus_urls, may_publish, stop.clone()).await?;
+    server.start_remote_bus(&bus_settings, may_publish, stop.clone()).await?;
     server.liveness.set_loaded();
     Ok(running_config)
 }

@@ -14,6 +14,7 @@ use super::entry::{ControllerEntry, Role};
 use super::forwarder::Forwarder;
 use super::leader_election::LeaderElection;
 use super::lease_validity::LeaseValidity;
+use crate::app::database_failover::wait_for_failover;
 use crate::app::http_front::HttpFront;
 use crate::app::key_file::key_file_location;
 use crate::app::reload::configuration_error;
@@ -55,9 +56,15 @@ pub struct ControllerOptions {
 enum End {
     /// A signal stopped it.
     Stopped,
-    /// Another controller has taken the lead: this one starts anew, with nothing of what it knew.
-    LeadLost,
+    /// It starts anew, with nothing of what it knew, for this reason.
+    StartAnew(&'static str),
 }
+
+/// Another controller has taken the lead.
+const LEAD_LOST: End = End::StartAnew("another controller leads");
+/// The database may lack what this controller stored last.
+const DATABASE_REPLACED: End =
+    End::StartAnew("another server has taken the place of the database, which may lack the last commits");
 
 /// Runs a controller until a signal stops it.
 ///
@@ -80,8 +87,8 @@ pub fn run_controller(options: ControllerOptions) -> anyhow::Result<()> {
             tracing::info!("shut down");
             Ok(())
         }
-        End::LeadLost => {
-            tracing::warn!("another controller leads; starting anew as a standby");
+        End::StartAnew(reason) => {
+            tracing::warn!("{reason}; starting anew as a standby");
             let program = std::env::current_exe().context("cannot find this program to start it anew")?;
             let error = std::process::Command::new(program).args(std::env::args_os().skip(1)).exec();
             Err(error).context("cannot start anew")
@@ -229,7 +236,7 @@ impl Leading<'_> {
         let stop_start = CancellationToken::new();
         let started = tokio::select! {
             started = start_server(&settings, &mut signals, &stop_start) => started,
-            () = election.keep(self.epoch) => return Ok(End::LeadLost),
+            () = election.keep(self.epoch) => return Ok(LEAD_LOST),
         };
         let server = match started {
             Ok(server) => server,
@@ -244,7 +251,13 @@ impl Leading<'_> {
             outcome = self.work(&server, settings, validity, &mut tasks, &mut signals) => outcome,
             () = election.keep(self.epoch) => {
                 browser_setup::wait_for_browsers_to_exit(&pool).await;
-                return Ok(End::LeadLost);
+                return Ok(LEAD_LOST);
+            }
+            () = wait_for_failover(&*server.store) => {
+                self.entry.role.send_replace(Role::Standby);
+                election.release(self.epoch).await;
+                browser_setup::wait_for_browsers_to_exit(&pool).await;
+                return Ok(DATABASE_REPLACED);
             }
         };
         let lost = tokio::select! {

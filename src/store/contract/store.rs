@@ -41,6 +41,10 @@ pub trait Store:
     /// lagged behind. `None` for an engine that cannot tell.
     fn timeline(&self) -> StoreFuture<'_, Option<String>>;
 
+    /// Whether commits since this store was opened may be lost: a server that lagged behind has taken the place of the
+    /// database. Nothing can be written then, since what this process knows to be stored may not be.
+    fn has_lost_commits(&self) -> StoreFuture<'_, bool>;
+
     /// Stops accepting calls, finishes the accepted ones and releases the database. Later calls fail with
     /// [`StoreError::Closed`](super::StoreError::Closed).
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;

@@ -41,6 +41,7 @@ mod shared_texts;
 mod states;
 mod store;
 mod throttles;
+mod timeline;
 mod tokens;
 mod transaction;
 mod usage;

@@ -16,6 +16,7 @@ use super::known_days::KnownDays;
 use super::settings::PostgresSettings;
 use super::shared_texts::KnownTexts;
 use super::states::KnownPairs;
+use super::timeline;
 
 /// The store in a PostgreSQL database.
 pub struct PostgresStore {
@@ -30,6 +31,8 @@ pub struct PostgresStore {
     pub(super) exclusive_use: Option<ExclusiveUse>,
     /// The epoch of the controller that writes, while it leads.
     pub(super) leader_epoch: Option<i64>,
+    /// The timeline in which the database was opened, for a store that writes.
+    pub(super) timeline: Option<String>,
     /// When the server reset its statistics, as far as known (`transaction.rs`).
     pub(super) last_reset: Mutex<Option<String>>,
     /// Held by the update of throttle counters that runs (`throttles.rs`).
@@ -54,13 +57,15 @@ impl PostgresStore {
     /// read-only, or its clock is off.
     pub async fn connect(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let error_mapper = ErrorMapper { url: settings.location.to_string() };
-        let (pool, session) = connect::open_pool(settings, &error_mapper).await?;
+        let (pool, mut session) = connect::open_pool(settings, &error_mapper).await?;
+        let timeline = timeline::read(&mut session).await;
+        let timeline = Some(timeline.map_err(|error| error_mapper.to_store_error(&error))?);
         if settings.leader_epoch.is_some() {
             // The lease of the controllers keeps others out, and its session has the lock.
-            return Ok(Self::new(pool, error_mapper, settings));
+            return Ok(Self { timeline, ..Self::new(pool, error_mapper, settings) });
         }
         let exclusive_use = ExclusiveUse::acquire(session, settings, &error_mapper).await?;
-        Ok(Self { exclusive_use: Some(exclusive_use), ..Self::new(pool, error_mapper, settings) })
+        Ok(Self { exclusive_use: Some(exclusive_use), timeline, ..Self::new(pool, error_mapper, settings) })
     }
 
     /// Connects to a database whose tables are of the newest version, for reading; changes nothing.
@@ -82,6 +87,7 @@ impl PostgresStore {
             connect_timeout: settings.connect_timeout,
             exclusive_use: None,
             leader_epoch: settings.leader_epoch,
+            timeline: None,
             last_reset: Mutex::new(None),
             throttle_updates: tokio::sync::Mutex::default(),
         }
@@ -94,14 +100,14 @@ impl Store for PostgresStore {
     }
 
     fn timeline(&self) -> StoreFuture<'_, Option<String>> {
-        // The first eight digits of the name of a WAL file are the timeline, which any role may read.
-        const QUERY: &str = "SELECT (SELECT oid FROM pg_database WHERE datname = current_database())::text
-            || ' ' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
-        Box::pin(
-            self.read(|conn| {
-                Box::pin(async move { Ok(Some(sqlx::query_scalar(QUERY).fetch_one(conn).await?)) })
-            }),
-        )
+        Box::pin(self.read(|conn| Box::pin(async move { Ok(Some(timeline::read(conn).await?)) })))
+    }
+
+    fn has_lost_commits(&self) -> StoreFuture<'_, bool> {
+        Box::pin(async move {
+            let current = self.timeline().await?;
+            Ok(self.timeline.is_some() && current != self.timeline)
+        })
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -14,6 +14,7 @@ use crate::telemetry::{fault_point, panic_message};
 
 use super::error::{PgError, PgResult};
 use super::store::PostgresStore;
+use super::timeline::current_timeline;
 
 /// How much longer than the server a call waits for the reply, so that the server's error arrives first.
 const REPLY_GRACE_PERIOD: Duration = Duration::from_secs(5);
@@ -101,19 +102,33 @@ impl PostgresStore {
         }
     }
 
-    /// Returns the id of the transaction `tx`, and makes sure that the controller of this store leads until its end.
+    /// Returns the id of the transaction `tx`, and makes sure that the database still has what this process knows to be
+    /// stored, and that the controller of this store leads until the end of the transaction.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when another controller has taken the lead.
+    /// [`StoreError::Unavailable`] when another server has taken the place of the database, or another controller has
+    /// taken the lead.
     pub(super) async fn begin_writing(&self, tx: &mut PgConnection) -> PgResult<String> {
-        const BEGIN: &str = "SELECT pg_current_xact_id()::text";
-        const BEGIN_AS_LEADER: &str =
-            "SELECT pg_current_xact_id()::text FROM controller_lease WHERE epoch = $1 FOR KEY SHARE";
-        let Some(epoch) = self.leader_epoch else {
-            return Ok(sqlx::query_scalar(BEGIN).fetch_one(tx).await?);
+        const BEGIN: &str = concat!("SELECT pg_current_xact_id()::text, ", current_timeline!());
+        const BEGIN_AS_LEADER: &str = concat!(
+            "SELECT pg_current_xact_id()::text, ",
+            current_timeline!(),
+            " FROM controller_lease WHERE epoch = $1 FOR KEY SHARE"
+        );
+        let started: Option<(String, String)> = match self.leader_epoch {
+            None => Some(sqlx::query_as(BEGIN).fetch_one(tx).await?),
+            Some(epoch) => sqlx::query_as(BEGIN_AS_LEADER).bind(epoch).fetch_optional(tx).await?,
         };
-        let id = sqlx::query_scalar(BEGIN_AS_LEADER).bind(epoch).fetch_optional(tx).await?;
-        id.ok_or_else(|| self.error_mapper.unavailable_error("another controller has taken the lead").into())
+        let unavailable = |reason| self.error_mapper.unavailable_error(reason).into();
+        match started {
+            None => Err(unavailable("another controller has taken the lead")),
+            Some((_, timeline)) if self.timeline.as_ref().is_some_and(|opened| *opened != timeline) => {
+                Err(unavailable(
+                    "another server has taken its place, which may lack the last commits; this process has to start anew",
+                ))
+            }
+            Some((id, _)) => Ok(id),
+        }
     }
 
     /// Waits until this process has the database for itself.

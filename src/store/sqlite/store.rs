@@ -63,6 +63,10 @@ impl Store for SqliteStore {
         Box::pin(std::future::ready(Ok(None)))
     }
 
+    fn has_lost_commits(&self) -> StoreFuture<'_, bool> {
+        Box::pin(std::future::ready(Ok(false)))
+    }
+
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(Self::close(self))
     }
