@@ -112,6 +112,12 @@ impl Spool {
         self.result_segments.bytes() + self.capture_segments.bytes()
     }
 
+    /// Whether it soon has no more room: then the oldest records are dropped, delivered or not.
+    #[must_use]
+    pub fn is_nearly_full(&self) -> bool {
+        self.bytes() >= self.settings.max_bytes / 4 * 3
+    }
+
     /// Returns how many records were dropped since the last call.
     pub fn take_dropped(&mut self) -> DroppedRecords {
         std::mem::take(&mut self.dropped)

@@ -127,9 +127,16 @@ impl DeliveryStates {
 
     /// Removes and returns what was committed more than [`KEEP_COMMITTED`] ago.
     pub(super) fn take_done(&mut self, now: Instant) -> Vec<CheckId> {
-        let is_done = |state: &DeliveryState| {
-            state.committed_since().is_some_and(|at| now.duration_since(at) >= KEEP_COMMITTED)
-        };
+        self.take_committed(|since| now.duration_since(since) >= KEEP_COMMITTED)
+    }
+
+    /// Removes and returns everything that is committed.
+    pub(super) fn take_all_committed(&mut self) -> Vec<CheckId> {
+        self.take_committed(|_| true)
+    }
+
+    fn take_committed(&mut self, is_done: impl Fn(Instant) -> bool) -> Vec<CheckId> {
+        let is_done = |state: &DeliveryState| state.committed_since().is_some_and(&is_done);
         // They are in none of the counts.
         self.states.extract_if(|_, state| is_done(state)).map(|(check_id, _)| check_id).collect()
     }
@@ -199,6 +206,16 @@ mod tests {
         assert_eq!(states.take_done(start + KEEP_COMMITTED), []);
         assert_eq!(states.take_done(start + KEEP_COMMITTED + Duration::from_secs(5)), [CHECK]);
         assert_eq!(states.take_done(start + KEEP_COMMITTED * 2), [], "it is returned once");
+    }
+
+    #[tokio::test]
+    async fn everything_that_is_committed_can_make_room() {
+        let (mut states, now) = sent(false);
+        states.insert(CheckId(2), Progress::Waiting, false);
+        states.mark_committed(&[CHECK], &[], now);
+        assert_eq!(states.take_all_committed(), [CHECK]);
+        assert_eq!(states.take_all_committed(), []);
+        assert!(states.is_waiting(CheckId(2)));
     }
 
     #[tokio::test]

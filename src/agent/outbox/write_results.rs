@@ -95,7 +95,12 @@ async fn deliver(parts: &Arc<OutboxParts>, batch: EncodedBatch) {
     loop {
         let now = parts.clock.now();
         let (spool_results, spool_captures) = (Arc::clone(&results), Arc::clone(&captures));
+        let outbox = Arc::clone(parts);
         let keep = parts.spooled.run(move |spool| {
+            // What the control plane has goes before the spool drops what it may not have.
+            if spool.is_nearly_full() {
+                spool.acknowledge(&outbox.states.lock().take_all_committed())?;
+            }
             spool.append(&spool_results, &spool_captures, now)?;
             Ok(spool_results.iter().map(|record| spool.has_captures(record.check_id)).collect::<Vec<_>>())
         });
