@@ -45,9 +45,9 @@ impl ControlPlane {
         let server = RunningServer::start(&settings, &stop).await?;
         let tasks = server.spawn_background_jobs(&stop).into();
         let (heartbeat_url, _) = watch::channel(None);
-        let bus_urls = settings.bus_urls.clone();
+        let bus_settings = settings.bus.clone();
         let running_config = server.start_running_config(settings, heartbeat_url).await?;
-        server.start_remote_bus(&bus_urls, Arc::new(|| true), stop.clone()).await?;
+        server.start_remote_bus(&bus_settings, Arc::new(|| true), stop.clone()).await?;
         server.liveness.set_loaded();
         Ok(Self { server, _running_config: running_config, stop, tasks })
     }

@@ -24,6 +24,7 @@ use crate::clock::Clock;
 use crate::domain::LocationId;
 use crate::service::ServiceError;
 use crate::service::agents::AgentService;
+use crate::settings::BusSettings;
 use crate::store::Store;
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskHeartbeat, TaskName};
@@ -47,25 +48,24 @@ pub(super) struct RemoteBusInputs {
     pub(super) supervisor: Arc<Supervisor>,
 }
 
-/// Connects to NATS and starts to serve agents until `stop`; without keys of NATS it does nothing. `urls` replaces those of
-/// `vigie nats init`.
+/// Connects to NATS and starts to serve agents until `stop`; without keys of NATS it does nothing.
 ///
 /// # Errors
 /// Fails for a URL or keys that cannot be used. A NATS server that is away is waited for in the background.
 pub(super) async fn start(
-    urls: &[String],
+    settings: &BusSettings,
     inputs: RemoteBusInputs,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let RemoteBusInputs { agent_service, bus, receiver, planner, .. } = &inputs;
     let Ok(trust) = agent_service.trust() else {
         anyhow::ensure!(
-            urls.is_empty(),
+            settings.urls.is_empty(),
             "`bus.urls` names NATS servers, but this server has no keys for them\nhint: run `vigie nats init DIR` first"
         );
         return Ok(());
     };
-    let urls = if urls.is_empty() { trust.urls.clone() } else { urls.to_vec() };
+    let urls = if settings.urls.is_empty() { trust.urls.clone() } else { settings.urls.clone() };
     let login = trust.control_login(Arc::clone(&inputs.clock)).context("cannot log in to NATS")?;
     login.check_urls(&urls).context("cannot use the NATS servers of `bus.urls`")?;
     let options = login.connect_options().context("cannot log in to NATS")?.name("vigie control plane");
@@ -127,6 +127,7 @@ pub(super) async fn start(
         store: inputs.store.clone(),
         metrics: Arc::clone(&inputs.metrics),
         clock: Arc::clone(&inputs.clock),
+        missed_after: settings.missed_after,
     };
     drop(supervisor.spawn(missed_run_sweep::supervised(
         sweep,

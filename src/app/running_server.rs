@@ -40,7 +40,7 @@ use crate::pipeline::{
     TimeOfDay,
 };
 use crate::service::MonitorReader;
-use crate::settings::{ServerSettings, Settings, property_label};
+use crate::settings::{BusSettings, ServerSettings, Settings, property_label};
 use crate::store::{
     self, DATABASE_FILE, ProcessLock, ResultStore, Store, StoreError, StoreLocation, StoreOptions,
 };
@@ -347,7 +347,7 @@ impl RunningServer {
     /// Fails for settings or keys of NATS that cannot be used.
     pub(super) async fn start_remote_bus(
         &self,
-        urls: &[String],
+        settings: &BusSettings,
         may_publish: PublishPermission,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
@@ -364,7 +364,7 @@ impl RunningServer {
             clock: Arc::clone(&self.clock),
             supervisor: Arc::clone(&self.supervisor),
         };
-        remote_bus::start(urls, inputs, stop).await
+        remote_bus::start(settings, inputs, stop).await
     }
 
     /// Lets running checks finish within `drain_timeout` and stores every result; returns how many were lost.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::alerts::read_alerts;
 use super::browser::read_browser;
+use super::bus::read_bus;
 use super::certificates::read_certificate_names;
 use super::concurrency::read_concurrency;
 use super::controller::read_controller;
@@ -73,7 +74,7 @@ pub(super) fn build(
         },
         net: read_first_location_net(&mut reader),
         location_proxy: read_first_location_proxy(&mut reader),
-        bus_urls: reader.text_list("bus.urls"),
+        bus: read_bus(&reader),
         controller: read_controller(&reader),
         agent_weight: u32::try_from(reader.int("location.weight")).unwrap_or(1),
         can_verify: reader.node("location.verifies").to_json() == Value::Bool(true),

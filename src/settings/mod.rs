@@ -3,6 +3,7 @@
 mod alerts;
 mod browser;
 mod build;
+mod bus;
 mod certificates;
 mod concurrency;
 mod controller;
@@ -28,6 +29,7 @@ mod text_file;
 mod validate;
 
 pub use alerts::AlertSettings;
+pub use bus::BusSettings;
 pub use concurrency::ConcurrencySettings;
 pub use controller::ControllerSettings;
 pub use hosted_location::HostedLocation;

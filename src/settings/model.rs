@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::alerts::AlertSettings;
+use super::bus::BusSettings;
 use super::concurrency::ConcurrencySettings;
 use super::controller::ControllerSettings;
 use super::hosted_location::HostedLocation;
@@ -50,8 +51,8 @@ pub struct Settings {
     pub location: Location,
     /// Network of that location; the trust settings apply to checks at every location.
     pub net: NetConfig,
-    /// NATS servers; empty for those of `vigie nats init`.
-    pub bus_urls: Vec<String>,
+    /// Settings of the bus to agents on other hosts.
+    pub bus: BusSettings,
     /// Settings of a controller, with `vigie controller`.
     pub controller: ControllerSettings,
     /// The share of this agent in the monitors of its location, with `vigie agent run`.

@@ -234,6 +234,12 @@ pub static SETTINGS: &[Setting] = &[
         "[]",
         "NATS servers, such as `tls://nats.example.com:4222`; empty: those of `vigie nats init`.",
     ),
+    Setting::new(
+        "bus.missed_after_seconds",
+        int_range(5, 86_400),
+        "120",
+        "How long a result of an agent may take from the end of its check until it is stored. After that, its run is\nrecorded as missed. A result that comes even later takes the place of its missed run.",
+    ),
     Setting::new("controller.name", SettingType::Text, "null", "Its name, which logs and the header field `Vigie-Controller` show. null: the name of the host."),
     Setting::new(
         "controller.url",

@@ -40,6 +40,8 @@ pub(in crate::app) struct MissedRunSweep {
     pub(in crate::app) store: Arc<dyn MissedRunStore>,
     pub(in crate::app) metrics: Arc<Metrics>,
     pub(in crate::app) clock: Arc<dyn Clock>,
+    /// How long a result may take from the end of its check until it is stored.
+    pub(in crate::app) missed_after: Duration,
 }
 
 /// The part of the time of a location that a sweep looks at.
@@ -81,7 +83,7 @@ impl MissedRunSweep {
         let is_new = |location: &LocationId| !swept.contains_key(location);
         let added: Vec<_> = locations.iter().copied().filter(is_new).collect();
         if !added.is_empty() {
-            let new = SweptLocation::new(now);
+            let new = SweptLocation::new(now - self.missed_after);
             let stored = added.iter().map(|location| (*location, new.swept_until)).collect();
             self.store.set_missed_run_sweeps(stored).await?;
             swept.extend(added.into_iter().map(|location| (location, new)));
@@ -118,7 +120,7 @@ impl MissedRunSweep {
         if agents == AgentsState::Offline {
             swept.last_offline_at = Some(now);
         }
-        let until = swept.next_sweep_until(agents, now)?;
+        let until = swept.next_sweep_until(agents, now - self.missed_after)?;
         Some(SweepWindow { after: swept.swept_until, until, last_offline_at: swept.last_offline_at })
     }
 

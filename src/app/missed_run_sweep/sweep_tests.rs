@@ -156,6 +156,7 @@ impl Fixture {
             store: recorded.clone(),
             metrics: Arc::new(Metrics::new()),
             clock: clock.clone(),
+            missed_after: Duration::from_mins(2),
         };
         Self { recorded, agents, clock, sweep, swept: HashMap::new() }
     }

@@ -5,8 +5,6 @@ use std::time::Duration;
 use super::remote_agents::AgentsState;
 use crate::domain::Timestamp;
 
-/// How long a result may take from the end of its check until it is stored, before its run counts as missed.
-const DELIVERY_TIME: Duration = Duration::from_mins(2);
 /// Time that is swept at once at most, and at least while the location is offline: its missed runs become few series.
 const MAX_WINDOW: Duration = Duration::from_mins(15);
 /// How long runs are not recorded as missed at most because agents still have to send results.
@@ -22,14 +20,15 @@ pub(super) struct SweptLocation {
 }
 
 impl SweptLocation {
-    /// Returns a location whose runs count from `now` on.
-    pub(super) fn new(now: Timestamp) -> Self {
-        Self { swept_until: now - DELIVERY_TIME, last_offline_at: None }
+    /// Returns a location whose runs count from `from` on.
+    pub(super) fn new(from: Timestamp) -> Self {
+        Self { swept_until: from, last_offline_at: None }
     }
 
-    /// Returns until when its runs may be swept next; `None` when that has to wait.
-    pub(super) fn next_sweep_until(&self, agents: AgentsState, now: Timestamp) -> Option<Timestamp> {
-        let (until, unswept) = (now - DELIVERY_TIME, (now - DELIVERY_TIME).since(self.swept_until));
+    /// Returns until when its runs may be swept next; `None` when that has to wait. Results of checks that ended until
+    /// `until` must have come.
+    pub(super) fn next_sweep_until(&self, agents: AgentsState, until: Timestamp) -> Option<Timestamp> {
+        let unswept = until.since(self.swept_until);
         let is_due = match agents {
             AgentsState::Offline => unswept >= MAX_WINDOW,
             AgentsState::Behind => unswept >= MAX_BACKLOG_WAIT,
@@ -49,14 +48,14 @@ mod tests {
 
     #[test]
     fn runs_are_swept_when_their_results_must_have_come() {
-        let swept = SweptLocation::new(at(2));
+        let swept = SweptLocation::new(at(0));
         let next = |agents, minute| swept.next_sweep_until(agents, at(minute));
-        assert_eq!(next(AgentsState::UpToDate, 2), None);
-        assert_eq!(next(AgentsState::UpToDate, 3), Some(at(1)));
-        assert_eq!(next(AgentsState::UpToDate, 100), Some(at(15)), "at most 15 minutes at once");
-        assert_eq!(next(AgentsState::Offline, 16), None);
-        assert_eq!(next(AgentsState::Offline, 17), Some(at(15)));
-        assert_eq!(next(AgentsState::Behind, 6 * 60), None);
-        assert_eq!(next(AgentsState::Behind, 6 * 60 + 2), Some(at(15)));
+        assert_eq!(next(AgentsState::UpToDate, 0), None);
+        assert_eq!(next(AgentsState::UpToDate, 1), Some(at(1)));
+        assert_eq!(next(AgentsState::UpToDate, 98), Some(at(15)), "at most 15 minutes at once");
+        assert_eq!(next(AgentsState::Offline, 14), None);
+        assert_eq!(next(AgentsState::Offline, 15), Some(at(15)));
+        assert_eq!(next(AgentsState::Behind, 6 * 60 - 1), None);
+        assert_eq!(next(AgentsState::Behind, 6 * 60), Some(at(15)));
     }
 }

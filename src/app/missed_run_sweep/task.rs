@@ -1,4 +1,4 @@
-//! The task that sweeps once a minute.
+//! The task that sweeps at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::domain::LocationId;
 use crate::store::StoreError;
 use crate::telemetry::{SupervisedTask, TaskHeartbeat};
 
-/// Time between two sweeps. The agents have it to connect after the start of the server.
-const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
+/// Longest time between two sweeps. The agents have it to connect after the start of the server.
+const MAX_SWEEP_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Returns the task that sweeps until `stop`.
 pub(in crate::app) fn supervised(
@@ -37,9 +37,10 @@ pub(in crate::app) fn supervised(
 
 async fn run(sweep: &MissedRunSweep, heartbeat: &TaskHeartbeat) {
     let mut swept = None;
+    let interval = MAX_SWEEP_INTERVAL.min(sweep.missed_after / 2);
     loop {
-        heartbeat.mark_idle_for(SWEEP_INTERVAL);
-        tokio::time::sleep(SWEEP_INTERVAL).await;
+        heartbeat.mark_idle_for(interval);
+        tokio::time::sleep(interval).await;
         heartbeat.beat();
         if let Err(error) = try_run(sweep, &mut swept, heartbeat).await {
             tracing::warn!(error = %error, "missed runs of agents were not recorded; trying again");

@@ -10,7 +10,7 @@ pub(super) fn settings_in(settings: &Settings, data_dir: PathBuf) -> Settings {
     (settings.data_dir, settings.data_dir_is_set) = (data_dir, true);
     (settings.store.location, settings.store.key_file, settings.store.spool_dir) = (None, None, None);
     (settings.monitor_paths, settings.monitor_paths_are_set) = (Vec::new(), false);
-    settings.bus_urls = Vec::new();
+    settings.bus.urls = Vec::new();
     // All monitors share a few addresses here.
     settings.concurrency.per_target = settings.concurrency.total;
     settings
