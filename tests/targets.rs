@@ -7,6 +7,7 @@ mod agent;
 mod agents;
 mod bus;
 mod cli;
+mod cluster;
 mod controllers;
 mod daemon;
 mod endurance;

@@ -44,6 +44,7 @@ pub const PAGES: &[ManualPage] = pages![
     "locations",
     "many-hosts",
     "controllers",
+    "cluster-runbook",
     "browser-scripts",
     "browser-scripts-reference",
     "reports",

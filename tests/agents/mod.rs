@@ -7,7 +7,7 @@ mod hostile;
 mod init;
 mod kit;
 mod modes;
-mod network;
+pub mod network;
 mod overview;
 mod permissions;
 mod revocation;

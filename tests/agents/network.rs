@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ use crate::support::nats::NatsServer;
 /// Where the targets of checks are, and what else leads there: agents may be denied some of them.
 pub const TARGET: &str = "10.77.0.1";
 /// Where NATS is.
-const NATS: &str = "10.77.0.2";
+pub const NATS: &str = "10.77.0.2";
 
 /// The shell commands that build the network of the server.
 pub const SETUP: &str = "
@@ -50,7 +51,7 @@ pub fn until_lacks_nothing<T: Debug>(what: &str, mut look: impl FnMut() -> Resul
 }
 
 /// Runs shell commands, which must succeed.
-fn shell(script: &str) {
+pub fn shell(script: &str) {
     let output = Command::new("sh").args(["-ec", script]).output().unwrap();
     assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
 }
@@ -167,12 +168,7 @@ impl Installation {
     /// Enrols an agent and starts it on `host`, with these settings as variables.
     pub fn agent(&self, location: &NewLocation, host: &Host, settings: &[(&str, &str)]) -> AgentProcess {
         let folder = tempfile::tempdir().unwrap();
-        let (secret, data) = (folder.path().join("secret"), folder.path().join("data"));
-        fs::write(&secret, &location.secret).unwrap();
-        let url = format!("http://{}", self.server.address);
-        let (secret, data) = (secret.to_str().unwrap(), data.to_str().unwrap());
-        let output = vigie(&["agent", "enrol", &url, "--secret-file", secret, "--data", data]);
-        assert!(output.status.success(), "{}", err(&output));
+        enrol(&format!("http://{}", self.server.address), &location.secret, folder.path());
         let mut agent = AgentProcess::spawn(folder, host, settings);
         agent.daemon.wait_for_log("the agent runs");
         agent
@@ -215,13 +211,23 @@ impl Installation {
     }
 }
 
+/// Enrols an agent at a server; its data folder is `data` in `folder`.
+pub fn enrol(url: &str, secret: &str, folder: &Path) {
+    let (secret_file, data) = (folder.join("secret"), folder.join("data"));
+    fs::write(&secret_file, secret).unwrap();
+    let (secret_file, data) = (secret_file.to_str().unwrap(), data.to_str().unwrap());
+    let output = vigie(&["agent", "enrol", url, "--secret-file", secret_file, "--data", data]);
+    assert!(output.status.success(), "{}", err(&output));
+}
+
 /// `vigie agent run` on a host.
 pub struct AgentProcess {
     pub daemon: Daemon,
 }
 
 impl AgentProcess {
-    fn spawn(folder: TempDir, host: &Host, settings: &[(&str, &str)]) -> Self {
+    /// Starts an enrolled agent, with these settings as variables.
+    pub fn spawn(folder: TempDir, host: &Host, settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new("nsenter");
         command
             .args(["-t", &host.place.id().to_string(), "--net", env!("CARGO_BIN_EXE_vigie"), "agent", "run"])
@@ -237,8 +243,13 @@ impl AgentProcess {
 
     /// Starts an agent that has ended again, over its folder.
     pub fn start_again(&mut self, host: &Host) {
+        self.start_again_with(host, &[]);
+    }
+
+    /// Like [`AgentProcess::start_again`], with these settings as variables.
+    pub fn start_again_with(&mut self, host: &Host, settings: &[(&str, &str)]) {
         let folder = std::mem::replace(&mut self.daemon.folder, tempfile::tempdir().unwrap());
-        *self = Self::spawn(folder, host, &[]);
+        *self = Self::spawn(folder, host, settings);
         self.daemon.wait_for_log("the agent runs");
     }
 }

@@ -59,7 +59,8 @@ async fn an_endless_computation_ends_with_the_step_in_firefox() {
         "{}",
         failure_detail(&observation)
     );
-    assert!(play_seconds(&observation) < 20.0, "{}", play_seconds(&observation));
+    // Beside the 8 s, 12 s for what a busy browser never answers: whether it is alive, and the screenshot.
+    assert!(play_seconds(&observation) < 23.0, "{}", play_seconds(&observation));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -22,30 +22,29 @@ pub const SLOW_FAIL_OVER: Duration = Duration::from_secs(40);
 /// PostgreSQL, NATS, and the folder of their controllers.
 pub struct Cluster {
     pub postgres: PostgresServer,
-    _nats: NatsServer,
-    database: String,
+    pub nats: NatsServer,
+    pub database: String,
     folder: tempfile::TempDir,
 }
 
 impl Cluster {
     pub async fn start() -> Self {
-        let postgres = PostgresServer::start();
-        let database = postgres.create_database().await;
         let folder = tempfile::tempdir().unwrap();
-        let (port, nats_folder) = (free_port(), folder.path().join("nats"));
-        let data = folder.path().join("keys");
-        let init = ["nats", "init", nats_folder.to_str().unwrap(), "--no-tls", "--port", &port.to_string()];
-        let output = vigie(&[&init[..], &["--data", data.to_str().unwrap()]].concat());
-        assert!(output.status.success(), "{}", err(&output));
-        let nats = NatsServer::start_from(&nats_folder.join("nats.conf"), port);
-        Self { postgres, _nats: nats, database, folder }
+        let keys = NatsKeys::create(folder.path(), &["--no-tls"]);
+        Self::over(PostgresServer::start(), keys.start(), folder).await
+    }
+
+    /// Returns a cluster of these servers; `folder` has the keys.
+    pub async fn over(postgres: PostgresServer, nats: NatsServer, folder: tempfile::TempDir) -> Self {
+        let database = postgres.create_database().await;
+        Self { postgres, nats, database, folder }
     }
 
     /// Returns the data folder of a controller, with the keys that all of them have.
     pub fn data_of(&self, name: &str) -> PathBuf {
         let data = self.folder.path().join(name).join("data");
         fs::create_dir_all(&data).unwrap();
-        for file in ["vigie.key", "nats-trust.sealed"] {
+        for file in ["vigie.key", "nats-trust.sealed"].into_iter().filter(|file| !data.join(file).exists()) {
             fs::copy(self.folder.path().join("keys").join(file), data.join(file)).unwrap();
         }
         data
@@ -85,13 +84,46 @@ impl Cluster {
 
     /// Returns the host token of a controller.
     pub fn token(&self, name: &str) -> String {
+        self.try_token(name).unwrap()
+    }
+
+    /// Like [`Cluster::token`], if the controller has written it.
+    pub fn try_token(&self, name: &str) -> Option<String> {
         let path = self.folder.path().join(name).join("data/host-token");
-        fs::read_to_string(path).unwrap().lines().next().unwrap().to_owned()
+        Some(fs::read_to_string(path).ok()?.lines().next()?.to_owned())
+    }
+
+    /// Returns the folder with the keys of NATS and the keyring.
+    pub fn keys(&self) -> PathBuf {
+        self.folder.path().join("keys")
     }
 
     /// Calls the API at a controller with its host token.
     pub fn call(&self, at: (&Daemon, &str), method: &str, path: &str, body: &Value) -> (u16, Value) {
         at.0.call_with_token(&self.token(at.1), method, path, body)
+    }
+}
+
+/// The folder of a NATS server.
+pub struct NatsKeys {
+    port: u16,
+    pub folder: PathBuf,
+}
+
+impl NatsKeys {
+    /// Runs `vigie nats init` with these further arguments.
+    pub fn create(folder: &Path, more: &[&str]) -> Self {
+        let (port, nats, data) = (free_port(), folder.join("nats"), folder.join("keys"));
+        let text = port.to_string();
+        let init =
+            ["nats", "init", nats.to_str().unwrap(), "--port", &text, "--data", data.to_str().unwrap()];
+        let output = vigie(&[&init[..], more].concat());
+        assert!(output.status.success(), "{}", err(&output));
+        Self { port, folder: nats }
+    }
+
+    pub fn start(&self) -> NatsServer {
+        NatsServer::start_from(&self.folder.join("nats.conf"), self.port)
     }
 }
 

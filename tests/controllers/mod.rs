@@ -2,7 +2,7 @@
 
 mod demo;
 mod fail_over;
-mod kit;
+pub mod kit;
 mod lead;
 mod lease;
 mod standby;

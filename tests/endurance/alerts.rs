@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -302,14 +302,22 @@ impl Receiver {
 /// Starts a server on loopback that returns a status by path and idempotency key, with one thread and one request per
 /// connection.
 pub fn serve(handler: impl Fn(&str, Option<&str>) -> u16 + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    serve_at("127.0.0.1", move |path, key, _| handler(path, key))
+}
+
+/// Like [`serve`], at this address; the handler gets that of the client too.
+pub fn serve_at(
+    address: &str,
+    handler: impl Fn(&str, Option<&str>, IpAddr) -> u16 + Send + Sync + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind((address, 0)).unwrap();
     let (address, handler) = (listener.local_addr().unwrap(), Arc::new(handler));
     std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(stream) = stream else { continue };
+        while let Ok((stream, peer)) = listener.accept() {
             let handler = Arc::clone(&handler);
+            let handle = move |path: &str, key: Option<&str>| handler(path, key, peer.ip());
             // Errors of clients that were killed meanwhile are ignored.
-            std::thread::spawn(move || drop(exchange(stream, handler.as_ref())));
+            std::thread::spawn(move || drop(exchange(stream, &handle)));
         }
     });
     address

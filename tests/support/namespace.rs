@@ -10,6 +10,21 @@ const INSIDE: &str = "VIGIE_TEST_NAMESPACE";
 /// namespace, after the shell commands `setup` and through the program `wrapper` unless it is empty, and panics when
 /// it fails there. Where the host permits no namespaces, the test is counted as skipped.
 pub fn inside(name: &str, setup: &str, wrapper: &str) -> bool {
+    inside_of(&["--net"], name, setup, wrapper)
+}
+
+/// Like [`inside`], with mounts of its own too: the test may mount disks.
+pub fn inside_with_mounts(name: &str, setup: &str) -> bool {
+    inside_of(&["--net", "--mount"], name, setup, "")
+}
+
+/// Whether this process is in a namespace of [`inside`]: its root is the only user there.
+pub fn is_inside() -> bool {
+    std::env::var_os(INSIDE).is_some()
+}
+
+#[allow(clippy::print_stdout, reason = "what the test printed there")]
+fn inside_of(namespaces: &[&str], name: &str, setup: &str, wrapper: &str) -> bool {
     if std::env::var(INSIDE).is_ok_and(|inside| inside == name) {
         return true;
     }
@@ -20,7 +35,9 @@ pub fn inside(name: &str, setup: &str, wrapper: &str) -> bool {
     }
     let script = format!("set -e; {setup}\nexec {wrapper} \"$0\" --exact {name} --nocapture");
     let output = Command::new("unshare")
-        .args(["--map-root-user", "--net", "sh", "-c", &script])
+        .arg("--map-root-user")
+        .args(namespaces)
+        .args(["sh", "-c", &script])
         .arg(this)
         .env(INSIDE, name)
         .output()
@@ -28,6 +45,7 @@ pub fn inside(name: &str, setup: &str, wrapper: &str) -> bool {
     let text =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("1 passed"), "in a network namespace: {text}");
+    print!("{text}");
     false
 }
 

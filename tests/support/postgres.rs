@@ -14,6 +14,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use vigie::store::{PostgresSettings, PostgresStore, Store, StoreLocation};
 
 use super::daemon::{free_port, is_root};
+use super::namespace::is_inside;
 
 /// Ends the server and removes its data when the test process ends, however that happens.
 const GUARD: &str = r#"
@@ -61,13 +62,32 @@ fn binaries() -> PathBuf {
     versions.pop().expect("the package `postgresql` is installed").1
 }
 
+/// Creates the folder of the data of a server.
+fn new_data_folder(folder: &Path) -> PathBuf {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let data = folder.join("data");
+    fs::create_dir(&data).unwrap();
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+    PostgresServer::give_to_postgres(folder);
+    PostgresServer::give_to_postgres(&data);
+    data
+}
+
 /// Returns a command that runs `program` as the user `postgres`, since the server refuses root.
 fn as_postgres(program: &Path) -> Command {
     if !is_root() {
         return Command::new(program);
     }
-    let mut command = Command::new("setpriv");
-    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]).arg(program);
+    let mut command;
+    if is_inside() {
+        // There is no other user: it gets a user namespace in which that of the test is not root.
+        command = Command::new("unshare");
+        command.args(["--user", "--map-user=1000", "--map-group=1000", "--"]);
+    } else {
+        command = Command::new("setpriv");
+        command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "--"]);
+    }
+    command.arg(program);
     command
 }
 
@@ -90,7 +110,7 @@ impl PostgresServer {
 
     /// Makes `path` belong to the user of the server.
     pub fn give_to_postgres(path: &Path) {
-        if is_root() {
+        if is_root() && !is_inside() {
             let user = nix::unistd::User::from_name("postgres").unwrap().expect("the user `postgres`");
             nix::unistd::chown(path, Some(user.uid), Some(user.gid)).unwrap();
         }
@@ -98,12 +118,12 @@ impl PostgresServer {
 
     fn start_with_files(arguments: &[&str], files: &[(&str, &str)]) -> Self {
         let folder = tempfile::Builder::new().prefix("vigie-postgres").tempdir().unwrap().keep();
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-        let data = folder.join("data");
-        fs::create_dir(&data).unwrap();
-        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
-        Self::give_to_postgres(&folder);
-        Self::give_to_postgres(&data);
+        Self::start_in(folder, arguments, files)
+    }
+
+    /// Like [`PostgresServer::start_with`], with all its files in `folder`, which is removed with it.
+    pub fn start_in(folder: PathBuf, arguments: &[&str], files: &[(&str, &str)]) -> Self {
+        let data = new_data_folder(&folder);
         let initdb = as_postgres(&binaries().join("initdb"))
             .args(["--auth=trust", "--username=vigie", "--no-locale", "--encoding=UTF8", "--no-sync", "-D"])
             .arg(&data)
@@ -114,7 +134,8 @@ impl PostgresServer {
         // Whoever proves a password is `guest`; all others are trusted.
         fs::write(
             data.join("pg_hba.conf"),
-            "host all guest 127.0.0.1/32 scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n",
+            "host all guest 127.0.0.1/32 scram-sha-256\nlocal all all trust\nhost all all 127.0.0.1/32 trust\n\
+             host replication all 127.0.0.1/32 trust\n",
         )
         .unwrap();
         for (name, content) in files {
@@ -123,7 +144,27 @@ impl PostgresServer {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
             Self::give_to_postgres(&path);
         }
-        let port = free_port();
+        Self::run(folder, arguments)
+    }
+
+    /// Starts a replica of `primary` with a copy of its data.
+    pub fn start_replica(primary: &Self, arguments: &[&str]) -> Self {
+        let folder = tempfile::Builder::new().prefix("vigie-replica").tempdir().unwrap().keep();
+        let data = new_data_folder(&folder);
+        let copied = as_postgres(&binaries().join("pg_basebackup"))
+            .args(["-h", "127.0.0.1", "-U", "vigie", "-p", &primary.port.to_string(), "-R", "--no-sync"])
+            .args(["--checkpoint=fast", "-D"])
+            .arg(&data)
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert!(copied.status.success(), "pg_basebackup: {}", String::from_utf8_lossy(&copied.stderr));
+        Self::run(folder, arguments)
+    }
+
+    /// Starts a server with the data in `folder`.
+    fn run(folder: PathBuf, arguments: &[&str]) -> Self {
+        let (port, data) = (free_port(), folder.join("data"));
         let mut server = as_postgres(&binaries().join("postgres"));
         server.args(["-h", "127.0.0.1", "-c", "max_connections=200", "-c", "shared_buffers=64MB"]);
         server.args(["-p", &port.to_string()]).arg("-D").arg(&data).arg("-k").arg(&folder).args(arguments);

@@ -1,0 +1,82 @@
+//! An agent on a host of its own, with a disk that can be full and a clock that can be wrong.
+
+use std::fs;
+use std::path::PathBuf;
+
+use nix::sys::signal::Signal;
+
+use super::ballast::Ballast;
+use crate::agents::network::{AgentProcess, Host, enrol};
+use crate::support::small_disk::SmallDisk;
+
+/// Where Debian's package `faketime` has its library.
+const FAKE_CLOCK: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
+/// The disk of an agent; the least spool has one MiB.
+const DISK: &str = "12m";
+
+pub struct AgentHost {
+    pub host: Host,
+    pub process: AgentProcess,
+    /// What its clock is ahead, as libfaketime reads it; only with a clock that can be wrong.
+    clock_file: Option<PathBuf>,
+    _disk: SmallDisk,
+}
+
+impl AgentHost {
+    /// Enrols an agent with `secret` and starts it on a new host.
+    pub fn start(number: u8, url: &str, secret: &str, has_fake_clock: bool) -> Self {
+        let host = Host::new(number);
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        let disk = SmallDisk::mount(&data, DISK).expect("a test in a mount namespace may mount");
+        enrol(url, secret, folder.path());
+        let clock_file = has_fake_clock.then(|| folder.path().join("clock"));
+        if let Some(file) = &clock_file {
+            fs::write(file, "+0").unwrap();
+        }
+        let process = AgentProcess::spawn(folder, &host, &settings(clock_file.as_ref()));
+        let mut agent = Self { host, process, clock_file, _disk: disk };
+        agent.process.daemon.wait_for_log("the agent runs");
+        agent
+    }
+
+    /// Kills the process.
+    pub fn kill(&mut self) {
+        self.process.daemon.signal(Signal::SIGKILL);
+        self.process.daemon.wait_for_exit();
+    }
+
+    /// Starts the process again over its data.
+    pub fn start_again(&mut self) {
+        let settings = settings(self.clock_file.as_ref());
+        self.process.start_again_with(&self.host, &settings);
+    }
+
+    /// Fills its disk until the return value is dropped.
+    pub fn fill_disk(&self) -> Ballast {
+        Ballast::fill(&self.process.daemon.folder.path().join("data"))
+    }
+
+    /// Sets how many seconds its clock is ahead.
+    pub fn set_clock(&self, seconds: i64) {
+        let file = self.clock_file.as_ref().expect("an agent with a clock that can be wrong");
+        // The library may read it at any moment: it is there as a whole or as it was.
+        let new = file.with_extension("new");
+        fs::write(&new, format!("{seconds:+}")).unwrap();
+        fs::rename(new, file).unwrap();
+    }
+}
+
+fn settings(clock_file: Option<&PathBuf>) -> Vec<(&'static str, &str)> {
+    let mut settings = vec![("VIGIE_STORE_SPOOL_MIB", "1")];
+    if let Some(file) = clock_file {
+        settings.extend([
+            ("LD_PRELOAD", FAKE_CLOCK),
+            ("FAKETIME_TIMESTAMP_FILE", file.to_str().unwrap()),
+            ("FAKETIME_NO_CACHE", "1"),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ]);
+    }
+    settings
+}
