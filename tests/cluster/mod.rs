@@ -14,5 +14,6 @@ mod repeated_messages;
 mod round;
 mod runbooks;
 mod site;
+mod store_order;
 mod world;
 mod writers;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
+use sqlx::{Connection, PgConnection};
 
 use super::agent_host::AgentHost;
 use super::ballast::Ballast;
@@ -19,6 +20,8 @@ use crate::support::postgres::PostgresServer;
 const CLOCK_STEP_SECONDS: i64 = 300;
 /// How far a replica is behind when it takes over.
 const REPLICA_LAG: Duration = Duration::from_secs(1);
+/// How long the leader waits with results; several come meanwhile.
+const HELD_FOR: Duration = Duration::from_millis(1_500);
 /// How long another controller may take to lead, on a busy machine.
 const FAIL_OVER: Duration = Duration::from_mins(1);
 /// How long a spool of one MiB may take to fill.
@@ -84,8 +87,9 @@ pub fn play(world: &mut World, fault: Fault, random: &mut RandomMoments) {
             }
         }
         Fault::LeaderKilled => {
-            let leader = world.leader();
+            let (leader, ingest) = (world.leader(), HeldIngest::begin(world));
             world.controllers[leader].end(Signal::SIGKILL);
+            ingest.release(world);
             pause(0, 7_000);
             world.controllers[leader].start_again(&world.cluster, CONTROLLERS[leader]);
         }
@@ -157,8 +161,9 @@ fn cut_off_until_results_are_dropped(agent: &mut AgentHost) {
 }
 
 fn pause_leader(world: &mut World, pause: &mut impl FnMut(u64, u64)) {
-    let leader = world.leader();
+    let (leader, ingest) = (world.leader(), HeldIngest::begin(world));
     world.controllers[leader].daemon.signal(Signal::SIGSTOP);
+    ingest.release(world);
     let end = Instant::now() + FAIL_OVER;
     while world.leader() == leader {
         assert!(Instant::now() < end, "no other controller leads");
@@ -166,6 +171,26 @@ fn pause_leader(world: &mut World, pause: &mut impl FnMut(u64, u64)) {
     }
     pause(500, 4_000);
     world.controllers[leader].daemon.signal(Signal::SIGCONT);
+}
+
+/// A lock for which the leader waits when it stores results: whatever happens to it then comes in the midst of that.
+struct HeldIngest(PgConnection);
+
+impl HeldIngest {
+    fn begin(world: &World) -> Self {
+        let url = world.cluster.postgres.url(&world.cluster.database);
+        let conn = world.runtime.block_on(async {
+            let mut conn = PgConnection::connect(&url).await.unwrap();
+            sqlx::raw_sql("BEGIN; LOCK TABLE results IN SHARE MODE").execute(&mut conn).await.unwrap();
+            conn
+        });
+        std::thread::sleep(HELD_FOR);
+        Self(conn)
+    }
+
+    fn release(self, world: &World) {
+        world.runtime.block_on(self.0.close()).unwrap();
+    }
 }
 
 fn set_read_only(world: &World, is_read_only: bool) {

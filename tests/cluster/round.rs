@@ -13,8 +13,9 @@ use super::fault::{Fault, Part};
 use super::ledger::{Excuse, Ledger, balance};
 use super::play::{location_of, play};
 use super::random_order::shuffle;
+use super::store_order::CutOff;
 use super::world::{INTERVAL, World};
-use super::writers;
+use super::{store_order, writers};
 use crate::agents::network::SETUP;
 use crate::daemon::ledger::now;
 use crate::daemon::postgres_ledger::differing_counts;
@@ -116,6 +117,7 @@ struct History {
     /// When the site was down.
     outages: Vec<Range<Timestamp>>,
     excuses: Vec<Excuse>,
+    cut_offs: Vec<CutOff>,
     is_database_replaced: bool,
 }
 
@@ -124,15 +126,24 @@ fn run(rounds: &[Vec<Fault>], mut random: RandomMoments) {
     let mut world =
         World::start(rounds.iter().flatten().any(|fault| *fault == Fault::AgentCutOffBeyondItsSpool));
     writers::note_writers(&world);
+    store_order::note_results(&world);
     wait_until_well(&world, now());
     let from = now() + INTERVAL;
-    let mut history = History { from, outages: Vec::new(), excuses: Vec::new(), is_database_replaced: false };
+    let mut history = History {
+        from,
+        outages: Vec::new(),
+        excuses: Vec::new(),
+        cut_offs: Vec::new(),
+        is_database_replaced: false,
+    };
     println!("started in {:.0?}", started.elapsed());
     for faults in rounds {
         play_round(&mut world, faults, &mut history, &mut random);
     }
     let (changes, wrong) = writers::examine(&world);
     assert!(wrong.is_empty(), "others than the leader wrote: {wrong:#?}");
+    let wrong = store_order::examine(&world, &history.cut_offs);
+    assert!(wrong.is_empty(), "older results were stored before the newest: {wrong:#?}");
     println!("changes of each leader: {changes:?}; in all {:.0?}", started.elapsed());
 }
 
@@ -156,6 +167,9 @@ fn play_round(world: &mut World, faults: &[Fault], history: &mut History, random
         if fault.loses_results() || fault == Fault::AgentClockSteps {
             let time = began - 2 * INTERVAL..now() + 2 * INTERVAL;
             history.excuses.push(Excuse { location: location_of(fault), time });
+        }
+        if fault == Fault::AgentCutOffBeyondItsSpool {
+            history.cut_offs.push(CutOff { location: location_of(fault), time: began..now() });
         }
         history.is_database_replaced |= fault == Fault::DatabaseFailedOver;
         begin_outage(world);
