@@ -200,11 +200,7 @@ fn set_read_only(world: &World, is_read_only: bool) {
 }
 
 fn fill_disk_of_database(world: &mut World, pause: &mut impl FnMut(u64, u64)) {
-    let Some(disk) = world.database_disk.clone() else {
-        // Its replica took its place, on the disk of the machine.
-        return;
-    };
-    let ballast = Ballast::fill(&disk);
+    let ballast = Ballast::fill(&world.database_disks[0]);
     pause(6_000, 10_000);
     drop(ballast);
     // It may have ended, or be about to: the runbook says to start it again.
@@ -213,7 +209,11 @@ fn fill_disk_of_database(world: &mut World, pause: &mut impl FnMut(u64, u64)) {
 }
 
 fn fail_over_to_late_replica(world: &mut World) {
-    let mut replica = PostgresServer::start_replica(&world.cluster.postgres, &SMALL_DATABASE);
+    let mut replica = PostgresServer::start_replica(
+        &world.cluster.postgres,
+        world.database_disks[1].clone(),
+        &SMALL_DATABASE,
+    );
     // Replication goes on for an interval, then it stops.
     std::thread::sleep(INTERVAL);
     world.runtime.block_on(async {
@@ -227,7 +227,7 @@ fn fail_over_to_late_replica(world: &mut World) {
         controller.door.lead_to(replica.port);
     }
     std::mem::swap(&mut world.cluster.postgres, &mut replica);
-    world.database_disk = None;
+    world.database_disks.swap(0, 1);
 }
 
 impl AgentHost {

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use sqlx::Row;
@@ -78,24 +79,22 @@ fn fifty_whole_runs_leave_the_books_right() {
     if !crate::endurance::full() {
         return;
     }
-    let (left, mut random) = (std::sync::Mutex::new(WHOLE_RUNS), RandomMoments::new());
-    let seeds = std::sync::Mutex::new(std::iter::repeat_with(move || random.below(u64::MAX)));
+    let mut random = RandomMoments::new();
+    let seeds: Vec<u64> = (0..WHOLE_RUNS).map(|_| random.below(u64::MAX)).collect();
+    let seeds = Mutex::new(seeds.into_iter());
     std::thread::scope(|scope| {
         for _ in 0..RUNS_AT_ONCE {
             scope.spawn(|| {
-                while left
-                    .lock()
-                    .unwrap()
-                    .checked_sub(1)
-                    .inspect(|rest| *left.lock().unwrap() = *rest)
-                    .is_some()
-                {
-                    let seed = seeds.lock().unwrap().next().unwrap();
+                while let Some(seed) = next_seed(&seeds) {
                     run_whole(seed);
                 }
             });
         }
     });
+}
+
+fn next_seed(seeds: &Mutex<std::vec::IntoIter<u64>>) -> Option<u64> {
+    seeds.lock().unwrap().next()
 }
 
 /// Runs all faults in a process of its own.

@@ -72,8 +72,8 @@ pub struct World {
     pub received: Arc<Mutex<BTreeMap<String, usize>>>,
     pub nats_folder: PathBuf,
     _disks: Vec<SmallDisk>,
-    /// The folder of a database that is replaced is no longer that of its disk.
-    pub database_disk: Option<PathBuf>,
+    /// The disks of the database, and of the replica that takes its place.
+    pub database_disks: [PathBuf; 2],
 }
 
 impl World {
@@ -87,9 +87,11 @@ impl World {
             SmallDisk::mount(path, size).expect("a test in a mount namespace may mount")
         };
         let keys = NatsKeys::create(folder.path(), &["--host", NATS]);
-        let (nats_folder, database_disk) = (keys.folder.join("jetstream"), folder.path().join("postgres"));
-        let disks = vec![disk_at(&nats_folder, NATS_DISK), disk_at(&database_disk, DATABASE_DISK)];
-        let postgres = PostgresServer::start_in(database_disk.clone(), &SMALL_DATABASE, &[]);
+        let nats_folder = keys.folder.join("jetstream");
+        let database_disks = ["postgres", "replica"].map(|name| folder.path().join(name));
+        let mut disks = vec![disk_at(&nats_folder, NATS_DISK)];
+        disks.extend(database_disks.iter().map(|disk| disk_at(disk, DATABASE_DISK)));
+        let postgres = PostgresServer::start_in(database_disks[0].clone(), &SMALL_DATABASE, &[]);
         let cluster = runtime.block_on(Cluster::over(postgres, keys.start(), folder));
         let controllers = CONTROLLERS.map(|name| Controller::start(&cluster, name));
         let received = Arc::<Mutex<BTreeMap<String, usize>>>::default();
@@ -104,7 +106,7 @@ impl World {
             received,
             nats_folder,
             _disks: disks,
-            database_disk: Some(database_disk),
+            database_disks,
         };
         world.enrol_agents();
         world.create_recipients_and_monitors(fills_spool);

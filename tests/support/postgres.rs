@@ -147,9 +147,8 @@ impl PostgresServer {
         Self::run(folder, arguments)
     }
 
-    /// Starts a replica of `primary` with a copy of its data.
-    pub fn start_replica(primary: &Self, arguments: &[&str]) -> Self {
-        let folder = tempfile::Builder::new().prefix("vigie-replica").tempdir().unwrap().keep();
+    /// Starts a replica of `primary` with a copy of its data, in `folder`, which is removed with it.
+    pub fn start_replica(primary: &Self, folder: PathBuf, arguments: &[&str]) -> Self {
         let data = new_data_folder(&folder);
         let copied = as_postgres(&binaries().join("pg_basebackup"))
             .args(["-h", "127.0.0.1", "-U", "vigie", "-p", &primary.port.to_string(), "-R", "--no-sync"])
