@@ -358,7 +358,10 @@ impl RunningServer {
             planner: Arc::clone(&self.services.planner),
             store: self.store.clone(),
             // Agents deliver the last ten minutes again after each start with an engine that cannot tell.
-            database_timeline: self.store.timeline().await?.unwrap_or_else(|| self.clock.now().to_string()),
+            database_timeline: self
+                .store
+                .timeline()
+                .map_or_else(|| self.clock.now().to_string(), str::to_owned),
             may_publish,
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),

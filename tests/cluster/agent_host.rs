@@ -1,7 +1,7 @@
 //! An agent on a host of its own, with a disk that can be full and a clock that can be wrong.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nix::sys::signal::Signal;
 
@@ -31,6 +31,8 @@ impl AgentHost {
         fs::create_dir(&data).unwrap();
         let disk = SmallDisk::mount(&data, DISK).expect("a test in a mount namespace may mount");
         enrol(url, secret, folder.path());
+        // Without it, the loader would warn, and the clock be right.
+        assert!(!has_fake_clock || Path::new(FAKE_CLOCK).exists(), "the package `faketime` is installed");
         let clock_file = has_fake_clock.then(|| folder.path().join("clock"));
         if let Some(file) = &clock_file {
             fs::write(file, "+0").unwrap();

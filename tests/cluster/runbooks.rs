@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::daemon::ledger::now;
 use crate::daemon::process::http_get;
 use crate::support::binary::{err, vigie};
 use crate::support::daemon::free_port;
@@ -167,7 +168,7 @@ impl RunbookHost {
 
     /// Waits until runs have results that are planned after now.
     fn checks_go_on(&self) {
-        let since = vigie::clock::Clock::now(&vigie::clock::SystemClock).to_string();
+        let since = now().to_string();
         self.wait_until("checks go on", || self.planned_times().iter().any(|time| *time > since));
     }
 }
@@ -226,7 +227,7 @@ async fn the_commands_of_the_cluster_runbook_work() {
 
     let block = &blocks(PAGE, "Back up");
     host.run(&block.concat());
-    let backed_up_at = vigie::clock::Clock::now(&vigie::clock::SystemClock).to_string();
+    let backed_up_at = now().to_string();
     host.checks_go_on();
 
     for block in blocks(PAGE, "Upgrade") {

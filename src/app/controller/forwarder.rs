@@ -30,6 +30,7 @@ use crate::sync::Mutex;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection is kept for the next request: shorter than the leader keeps it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
+
 type LeaderClient = Client<LeaderConnector, Body>;
 
 /// Hands requests on to the controller that leads.

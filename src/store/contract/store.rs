@@ -37,9 +37,9 @@ pub trait Store:
     /// Returns where it is, for messages: the path of the file, or the URL without its password.
     fn describe(&self) -> &str;
 
-    /// Returns a text that changes when the database has lost commits: it was restored, or failed over to a server that
-    /// lagged behind. `None` for an engine that cannot tell.
-    fn timeline(&self) -> StoreFuture<'_, Option<String>>;
+    /// Returns a text that is another one when the database is opened again and has lost commits: it was restored, or
+    /// failed over to a server that lagged behind. `None` for an engine that cannot tell.
+    fn timeline(&self) -> Option<&str>;
 
     /// Whether commits since this store was opened may be lost: a server that lagged behind has taken the place of the
     /// database. Nothing can be written then, since what this process knows to be stored may not be.

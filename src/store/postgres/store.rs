@@ -99,14 +99,14 @@ impl Store for PostgresStore {
         &self.error_mapper.url
     }
 
-    fn timeline(&self) -> StoreFuture<'_, Option<String>> {
-        Box::pin(self.read(|conn| Box::pin(async move { Ok(Some(timeline::read(conn).await?)) })))
+    fn timeline(&self) -> Option<&str> {
+        self.timeline.as_deref()
     }
 
     fn has_lost_commits(&self) -> StoreFuture<'_, bool> {
         Box::pin(async move {
-            let current = self.timeline().await?;
-            Ok(self.timeline.is_some() && current != self.timeline)
+            let current = self.read(|conn| Box::pin(timeline::read(conn))).await?;
+            Ok(self.timeline.as_ref().is_some_and(|opened| *opened != current))
         })
     }
 

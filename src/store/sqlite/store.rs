@@ -58,9 +58,9 @@ impl Store for SqliteStore {
         &self.description
     }
 
-    fn timeline(&self) -> StoreFuture<'_, Option<String>> {
+    fn timeline(&self) -> Option<&str> {
         // A file that was put back looks like any other.
-        Box::pin(std::future::ready(Ok(None)))
+        None
     }
 
     fn has_lost_commits(&self) -> StoreFuture<'_, bool> {
