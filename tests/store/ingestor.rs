@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures::FutureExt;
+use vigie::bus::contract::ResultReceiver;
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::pipeline::{IngestSettings, Ingestor, next_monitor_state};
 use vigie::store::{Ingest, IngestBatch, MonitorLocationState, ResultStore, StoreError, StoreFuture};
@@ -188,6 +190,21 @@ async fn draining_gives_up_after_its_limit_and_returns_the_number_of_lost_result
         ingestor.submit(ok(1, at(second), 1)).await;
     }
     assert_eq!(ingestor.drain(Duration::from_secs(10)).await, 7);
+}
+
+#[tokio::test]
+async fn what_arrives_after_draining_is_not_reported_as_committed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(sqlite(folder.path()));
+    let (ingestor, _) = start(store.clone(), IngestSettings::default());
+    ingestor.submit(ok(1, at(0), 5)).await;
+    ingestor.wait_until_committed().await;
+    assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
+    assert!(ingestor.wait_until_committed().now_or_never().is_some(), "all of it is stored");
+    // NATS keeps what is not acknowledged for the next process.
+    ingestor.submit(ok(1, at(60), 5)).await;
+    assert!(ingestor.wait_until_committed().now_or_never().is_none(), "the result would be lost");
+    assert_eq!(all(&*store).await.len(), 1);
 }
 
 #[tokio::test]

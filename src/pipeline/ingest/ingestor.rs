@@ -154,9 +154,16 @@ impl Ingestor {
     }
 
     /// Submits one result; waits while the queue is full. Once it returns, the ingest is responsible for the result.
+    /// After [`Ingestor::drain`] it takes none any more, and [`ResultReceiver::wait_until_committed`] never returns.
+    ///
+    /// [`ResultReceiver::wait_until_committed`]: crate::bus::contract::ResultReceiver::wait_until_committed
     pub async fn submit(&self, mut result: CheckResult) {
         let Some(result_sender) = self.result_sender.lock().clone() else {
-            tracing::error!(check_id = %result.check_id, "result lost: it arrived after shutdown");
+            self.worker.submitted_results.fetch_add(1, Ordering::AcqRel);
+            tracing::warn!(
+                check_id = %result.check_id,
+                "a result arrived after shutdown and is not stored; one of an agent is sent again"
+            );
             return;
         };
         let pending_results = self.worker.pending_results.fetch_add(1, Ordering::AcqRel) + 1;
@@ -173,7 +180,10 @@ impl Ingestor {
     /// Submits captures of a committed result; waits while the queue is full. They are dropped when too many bytes are
     /// queued.
     pub(super) async fn submit_captures(&self, result_key: ResultKey, files: Vec<CapturedFile>) {
-        let Some(command_sender) = self.command_sender.lock().clone() else { return };
+        let Some(command_sender) = self.command_sender.lock().clone() else {
+            self.worker.submitted_results.fetch_add(1, Ordering::AcqRel);
+            return;
+        };
         let bytes = loaded_bytes(&files);
         if !self.worker.reserve_capture_bytes(bytes) {
             tracing::debug!(check_id = %result_key.check_id, "captures dropped: too many are queued for the store");
