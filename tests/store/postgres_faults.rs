@@ -232,6 +232,34 @@ async fn a_commit_that_a_crash_undid_is_an_error_though_its_id_is_given_to_anoth
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_a_crash_kept_is_no_error() {
+    let mut server = PostgresServer::start_with(&["-c", "fsync=on"]);
+    let name = server.create_database().await;
+    let proxy = CuttingProxy::start(server.port).await;
+    let mut settings = server.settings(&name);
+    settings.location.port = proxy.address.port();
+    let store = Arc::new(PostgresStore::connect(&settings).await.unwrap());
+    commit_results(store.as_ref(), vec![ok(1, at(0), 5)]).await;
+    proxy.cut(Cut::HoldReply);
+    let write = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { store.write_changes(new_property("kept"), Vec::new()).await }
+    });
+    while proxy.cuts() == 0 {
+        tokio::task::yield_now().await;
+    }
+    server.kill();
+    server.restart();
+    proxy.cut(Cut::Never);
+    // The caller need not repeat it, which would make a second one.
+    assert_eq!(write.await.unwrap().unwrap().len(), 1);
+    let properties =
+        store.records(ConfigRecordFilter::new(ConfigRecordKind::Property), Pagination::ALL).await.unwrap();
+    assert_eq!(properties.items.len(), 1);
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_waits_for_the_commits_of_a_process_that_was_killed() {
     let database = SharedDatabase::create().await;
     let name = &database.name;

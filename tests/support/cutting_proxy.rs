@@ -21,6 +21,8 @@ pub enum Cut {
     Stall = 3,
     /// At the commit, which the server does not get; the connection stays open until the next call of `cut`.
     HoldCommit = 4,
+    /// After the server has committed; the client gets no reply, and the connection stays open until the next call of `cut`.
+    HoldReply = 5,
 }
 
 pub struct CuttingProxy {
@@ -86,6 +88,14 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, cut: Arc<AtomicU8>,
                     return;
                 }
                 if server.write_all(bytes).await.is_err() {
+                    return;
+                }
+                if is_commit && cut.load(Ordering::SeqCst) == Cut::HoldReply as u8 {
+                    let _ = server.read(&mut from_server).await;
+                    cuts.fetch_add(1, Ordering::SeqCst);
+                    while cut.load(Ordering::SeqCst) == Cut::HoldReply as u8 {
+                        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+                    }
                     return;
                 }
                 if is_commit && take(Cut::AfterCommit) {

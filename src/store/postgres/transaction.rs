@@ -24,6 +24,14 @@ const MAX_SLOW_STATEMENTS: u32 = 3;
 const OUTCOME_TIMEOUT: Duration = Duration::from_secs(30);
 const OUTCOME_PAUSE: Duration = Duration::from_millis(500);
 
+/// Notes a new write as the last one of the session.
+macro_rules! note_write {
+    () => {
+        "WITH noted AS (INSERT INTO last_writes VALUES (pg_backend_pid(), gen_random_uuid())
+             ON CONFLICT (backend) DO UPDATE SET write_id = excluded.write_id RETURNING backend, write_id) "
+    };
+}
+
 impl PostgresStore {
     /// Runs `work`, which only reads, on a connection.
     ///
@@ -79,11 +87,11 @@ impl PostgresStore {
         self.require_exclusive_use().await?;
         let mut conn = self.pool.acquire().await?;
         let last_reset = self.last_reset(&mut conn).await?;
-        let (mut transaction_id, mut written) = (None, None);
+        let (mut started, mut written) = (None, None);
         let reply = self
             .bounded(async {
                 let mut tx = conn.begin().await?;
-                transaction_id = Some(self.begin_writing(&mut tx).await?);
+                started = Some(self.begin_writing(&mut tx).await?);
                 written = Some(work(&mut tx).await?);
                 tx.commit().await?;
                 Ok(())
@@ -91,43 +99,49 @@ impl PostgresStore {
             .await;
         let committed = close_if_unanswered(&mut conn, reply);
         drop(conn);
-        match (committed, transaction_id, written) {
+        match (committed, started, written) {
             (Ok(()), _, Some(value)) => Ok(value),
             // All was written, and only the reply to the commit is missing.
-            (Err(error), Some(id), Some(value)) if error.is_reply_lost() => {
-                self.resolve_commit(&id, &last_reset, error).await.map(|()| value)
+            (Err(error), Some(transaction), Some(value)) if error.is_reply_lost() => {
+                self.resolve_commit(&transaction, &last_reset, error).await.map(|()| value)
             }
             (Err(error), ..) => Err(error),
             (Ok(()), ..) => Err(PgError::Rejected(StoreError::Closed)),
         }
     }
 
-    /// Returns the id of the transaction `tx`, and makes sure that the database still has what this process knows to be
-    /// stored, and that the controller of this store leads until the end of the transaction.
+    /// Notes in the transaction `tx` which one it is, and makes sure that the database still has what this process knows
+    /// to be stored, and that the controller of this store leads until the end of the transaction.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when another server has taken the place of the database, or another controller has
     /// taken the lead.
-    pub(super) async fn begin_writing(&self, tx: &mut PgConnection) -> PgResult<String> {
-        const BEGIN: &str = concat!("SELECT pg_current_xact_id()::text, ", current_timeline!());
-        const BEGIN_AS_LEADER: &str = concat!(
-            "SELECT pg_current_xact_id()::text, ",
+    async fn begin_writing(&self, tx: &mut PgConnection) -> PgResult<StartedTransaction> {
+        const BEGIN: &str = concat!(
+            note_write!(),
+            "SELECT pg_current_xact_id()::text, backend, write_id::text, ",
             current_timeline!(),
-            " FROM controller_lease WHERE epoch = $1 FOR KEY SHARE"
+            " FROM noted"
         );
-        let started: Option<(String, String)> = match self.leader_epoch {
+        const BEGIN_AS_LEADER: &str = concat!(
+            note_write!(),
+            "SELECT pg_current_xact_id()::text, backend, write_id::text, ",
+            current_timeline!(),
+            " FROM noted, controller_lease WHERE epoch = $1 FOR KEY SHARE OF controller_lease"
+        );
+        let started: Option<(String, i32, String, String)> = match self.leader_epoch {
             None => Some(sqlx::query_as(BEGIN).fetch_one(tx).await?),
             Some(epoch) => sqlx::query_as(BEGIN_AS_LEADER).bind(epoch).fetch_optional(tx).await?,
         };
         let unavailable = |reason| self.error_mapper.unavailable_error(reason).into();
         match started {
             None => Err(unavailable("another controller has taken the lead")),
-            Some((_, timeline)) if self.timeline.as_ref().is_some_and(|opened| *opened != timeline) => {
+            Some((.., timeline)) if self.timeline.as_ref().is_some_and(|opened| *opened != timeline) => {
                 Err(unavailable(
                     "another server has taken its place, which may lack the last commits; this process has to start anew",
                 ))
             }
-            Some((id, _)) => Ok(id),
+            Some((id, backend, write_id, _)) => Ok(StartedTransaction { id, backend, write_id }),
         }
     }
 
@@ -156,12 +170,17 @@ impl PostgresStore {
         }
     }
 
-    /// Finds out whether the transaction with this id was committed; returns `error` if it was not, or if a crash of the
-    /// server leaves that open.
-    async fn resolve_commit(&self, transaction_id: &str, last_reset: &str, error: PgError) -> PgResult<()> {
+    /// Finds out whether `transaction` was committed; returns `error` if it was not, or if the server does not come back in
+    /// time.
+    async fn resolve_commit(
+        &self,
+        transaction: &StartedTransaction,
+        last_reset: &str,
+        error: PgError,
+    ) -> PgResult<()> {
         let give_up_at = tokio::time::Instant::now() + OUTCOME_TIMEOUT;
         while tokio::time::Instant::now() < give_up_at {
-            match self.transaction_status(transaction_id, last_reset).await {
+            match self.transaction_status(transaction, last_reset).await {
                 Ok(Some(status)) if status == "committed" => return Ok(()),
                 Ok(Some(status)) if status == "in progress" => {}
                 // Also for an id that the server forgot, which is that of a finished transaction of long ago.
@@ -174,15 +193,23 @@ impl PostgresStore {
         Err(error)
     }
 
-    /// Returns the status of a transaction; `None` when the server forgot it, or crashed after `last_reset` was read.
-    async fn transaction_status(&self, transaction_id: &str, last_reset: &str) -> PgResult<Option<String>> {
+    /// Returns the status of a transaction; `None` when the server forgot it, or when it is not committed although the
+    /// server crashed after `last_reset` was read.
+    async fn transaction_status(
+        &self,
+        transaction: &StartedTransaction,
+        last_reset: &str,
+    ) -> PgResult<Option<String>> {
         let mut conn = self.pool.acquire().await?;
-        let id = transaction_id.to_owned();
         let query = async {
             // After a crash the ids of transactions that were not on disk are given to others.
-            let select = "SELECT coalesce(stats_reset::text, ''), CASE WHEN coalesce(stats_reset::text, '') = $2 THEN pg_xact_status($1::xid8) END
+            let select = "SELECT coalesce(stats_reset::text, ''),
+                     CASE WHEN coalesce(stats_reset::text, '') = $2 THEN pg_xact_status($1::xid8)
+                          WHEN EXISTS (SELECT 1 FROM last_writes WHERE backend = $3 AND write_id = $4::uuid) THEN 'committed'
+                     END
                  FROM pg_stat_bgwriter";
-            let status = sqlx::query_as(select).bind(id).bind(last_reset);
+            let status = sqlx::query_as(select).bind(&transaction.id).bind(last_reset);
+            let status = status.bind(transaction.backend).bind(&transaction.write_id);
             Ok(status.fetch_one(&mut *conn).await?)
         };
         let reply = self.bounded(query).await;
@@ -203,6 +230,16 @@ impl PostgresStore {
         *self.last_reset.lock() = Some(read.clone());
         Ok(read)
     }
+}
+
+/// A transaction that writes.
+struct StartedTransaction {
+    /// What the server calls it, until it crashes.
+    id: String,
+    /// Process id of its session at the server.
+    backend: i32,
+    /// What it notes in `last_writes` for that session.
+    write_id: String,
 }
 
 /// The reply to a call, if it arrived in time.
