@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use nix::sys::resource::UsageWho;
+use sqlx::Connection;
 use tokio::task::JoinHandle;
 use vigie::bus::contract::{
     AssignedMonitor, AssignmentUpdate, BusEvent, BusEventSink, BusFuture, ConnectedLocation, ResultTransport,
@@ -46,6 +47,9 @@ use support::postgres::PostgresServer;
 const AGENTS: i64 = 10;
 /// Results that an agent sends at once when more are waiting (`MAX_BATCH` of the outbox).
 const BATCH: usize = 256;
+/// Results that are published in a message each, as many agents with few monitors do, and how many at once.
+const SINGLE_RESULTS: i64 = 50_000;
+const SINGLES_AT_ONCE: usize = 1_000;
 
 fn main() {
     let is_quick = std::env::args().any(|argument| argument == "--quick");
@@ -61,6 +65,8 @@ fn main() {
             let name = postgres.create_database().await;
             let store = PostgresStore::connect(&postgres.settings(&name)).await.unwrap();
             measure(&format!("PostgreSQL, {kind}"), Arc::new(store), &facts, result_count).await;
+            let bytes = bytes_of_results(&postgres.url(&name)).await;
+            println!("PostgreSQL, {kind}: {:.0} bytes on disk a result", bytes as f64 / result_count as f64);
             postgres.execute("postgres", format!("DROP DATABASE {name} WITH (FORCE)")).await;
         }
     });
@@ -86,6 +92,11 @@ async fn measure(what: &str, store: Arc<dyn Store>, facts: &Facts, result_count:
         wait_until(async || connection.jetstream().get_stream(stream).await.is_ok()).await;
     }
     first.stop().await;
+    let singles: Vec<_> = (result_count..result_count + SINGLE_RESULTS).map(|n| result(n, facts)).collect();
+    println!(
+        "{what}: {:.0} messages/s into NATS, a result each",
+        publish_singly(&connection, &singles).await
+    );
 
     let results = move_to_slots((0..result_count).map(|n| result(n, facts)).collect());
     let bytes = publish(&connection, &results).await;
@@ -123,6 +134,31 @@ async fn publish(connection: &NatsConnection, results: &[CheckResult]) -> usize 
         transport.send_results(encoded, Urgency::Live).await.unwrap();
     }
     bytes
+}
+
+/// Publishes each result in a message of its own; returns how many a second, and takes them out of the stream again.
+async fn publish_singly(connection: &NatsConnection, results: &[CheckResult]) -> f64 {
+    let started = Instant::now();
+    let send = |(number, result)| async move {
+        let identity = AgentIdentity { location_id: home().id, agent_id: AgentId(number) };
+        let transport = NatsResultTransport::new(connection.clone(), identity);
+        let encoded = transport.encode_result(result).unwrap();
+        transport.send_results(vec![encoded], Urgency::Live).await.unwrap();
+    };
+    let sent = futures::stream::iter((1..=AGENTS).cycle().zip(results)).map(send);
+    sent.buffer_unordered(SINGLES_AT_ONCE).for_each(|()| async {}).await;
+    let per_second = results.len() as f64 / started.elapsed().as_secs_f64();
+    let stream = connection.jetstream().get_stream(subjects::RESULTS_STREAM).await.unwrap();
+    stream.purge().await.unwrap();
+    per_second
+}
+
+/// Returns the bytes of all partitions of results and their details, with their indexes.
+async fn bytes_of_results(url: &str) -> i64 {
+    let mut conn = sqlx::PgConnection::connect(url).await.unwrap();
+    let sql = "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
+               WHERE relkind = 'r' AND relname ~ '^(results|result_details)'";
+    sqlx::query_scalar(sql).fetch_one(&mut conn).await.unwrap()
 }
 
 /// Counts the results that are reported to agents; ends at `count`.

@@ -45,6 +45,7 @@ pub const PAGES: &[ManualPage] = pages![
     "many-hosts",
     "controllers",
     "cluster-runbook",
+    "growth",
     "browser-scripts",
     "browser-scripts-reference",
     "reports",

@@ -93,3 +93,54 @@ fn agents_need_a_nats_server_and_an_interval_of_monitors() {
     let output = vigie(&["load", "--agents", "1", "--interval", "5", "--type", "tcp", "--duration", "0"]);
     assert!(err(&output).contains("--monitors-per-agent"), "{}", err(&output));
 }
+
+#[test]
+fn a_simulation_holds_the_arithmetic_of_a_cluster() {
+    let plan = ["--monitors", "300000", "--agents", "300", "--locations", "100", "--interval", "300"];
+    let simulate = |more: &[&str]| {
+        let mut args = vec!["load", "--simulate", "--type", "tcp", "--json"];
+        args.extend(plan.iter().chain(more));
+        let output = vigie(&args);
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        serde_json::from_str::<serde_json::Value>(&out(&output)).unwrap()
+    };
+    let figures = simulate(&[]);
+    let number = |pointer: &str| figures.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap();
+    // In the busiest second and at the busiest agent, chance adds a few times the root of the mean.
+    assert_eq!(number("/checks_per_second/computed"), 1_000.0);
+    assert!((1_001.0..1_250.0).contains(&number("/checks_per_second/simulated")), "{figures}");
+    assert_eq!(number("/monitors_per_agent/computed"), 1_000.0);
+    assert!((1_001.0..1_250.0).contains(&number("/monitors_per_agent/simulated")), "{figures}");
+    assert_eq!(number("/waiting_results/computed"), 600_000.0);
+    for figure in ["waiting_results", "catch_up_seconds"] {
+        let ratio = number(&format!("/{figure}/simulated")) / number(&format!("/{figure}/computed"));
+        assert!((0.95..1.05).contains(&ratio), "{figure}: {figures}");
+    }
+    assert_eq!(number("/cells"), 1.0);
+    assert!(number("/measured/agent_cpu_us") > 1.0 && number("/measured/waiting_bytes") > 50.0, "{figures}");
+    assert!(number("/measured/monitor_bytes") > 100.0, "{figures}");
+
+    let overloaded = simulate(&["--stored-per-second", "900"]);
+    assert!(overloaded["catch_up_seconds"]["computed"].is_null(), "{overloaded}");
+    assert!(overloaded["catch_up_seconds"]["simulated"].is_null(), "{overloaded}");
+    let waiting = overloaded["waiting_results"]["simulated"].as_f64().unwrap();
+    assert!((570_000.0..630_000.0).contains(&waiting), "{overloaded}");
+    assert_eq!(overloaded["cells"], 3.0, "{overloaded}");
+}
+
+#[test]
+fn a_cluster_that_cannot_be_is_refused() {
+    let plan = ["load", "--simulate", "--monitors", "10", "--interval", "60", "--type", "tcp"];
+    for (more, expected) in [
+        (&["--agents", "2", "--locations", "3"][..], "2 agents cannot serve 3 locations"),
+        (&[][..], "--agents"),
+        (&["--agents", "2", "--duration", "5"][..], "--duration"),
+    ] {
+        let output = vigie(&[&plan[..], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert!(err(&output).contains(expected), "{more:?}: {}", err(&output));
+    }
+    let output = vigie(&["load", "--agents", "2", "--interval", "60", "--type", "tcp"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("--monitors-per-agent"), "{}", err(&output));
+}

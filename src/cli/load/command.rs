@@ -8,6 +8,7 @@ use super::agents::{self, AgentsLoad};
 use super::memory_samples::wait_and_sample_peak_memory;
 use super::pipeline::{LoadPipeline, LoadStore};
 use super::report::{LoadMeasurements, LoadReport};
+use super::simulation::{self, ClusterPlan};
 use super::targets::{LoadTargets, no_target_error};
 use crate::cli::output::UsageError;
 use crate::cli::process::raise_descriptor_limit;
@@ -31,6 +32,9 @@ const MAX_DEFAULT_WARM_UP_SECONDS: u64 = 10;
 /// With `--agents`, the checks run at agents: this process is the control plane of a server with SQLite, NATS is a server
 /// of its own, and all agents are in one further process. Each agent has its own location, credential, connection and
 /// spool.
+///
+/// With `--simulate`, costs are measured on this host for some seconds with 50,000 monitors. From these, and from those of
+/// the manual, it computes what a cluster of the given size needs, and simulates an outage of its database.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,21 +42,35 @@ Examples:
   vigie load --monitors 1000000 --interval 3600 --type website --duration 0   memory at idle
   vigie load --monitors 5000 --interval 5 --type website --duration 30 --json
   vigie load --agents 1000 --monitors-per-agent 1000 --interval 300 --type tcp
+  vigie load --simulate --monitors 10000000 --agents 10000 --interval 300 --type tcp
 
 The targets take processor time too: on two cores, they and the pipeline share them.")]
 pub(in crate::cli) struct Args {
     /// Number of monitors
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000),
-        required_unless_present = "agents")]
+        required_unless_present = "agents", required_if_eq("simulate", "true"))]
     monitors: Option<u32>,
     /// Number of agents that run the checks, each at a location of its own; needs `nats-server`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000),
-        conflicts_with_all = ["monitors", "data"], requires = "monitors_per_agent")]
+        conflicts_with = "data", required_if_eq("simulate", "true"))]
     agents: Option<u32>,
     /// Number of monitors of each agent
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000),
-        requires = "agents")]
+        requires = "agents", conflicts_with = "monitors")]
     monitors_per_agent: Option<u32>,
+    /// Compute what a cluster with PostgreSQL needs, and simulate it, instead of starting it
+    #[arg(long, conflicts_with_all = ["monitors_per_agent", "duration", "warm_up", "data"])]
+    simulate: bool,
+    /// Number of locations, which share the agents evenly [default: one per agent]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "simulate")]
+    locations: Option<u32>,
+    /// How long the database is away in the simulation
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(0..=86_400), default_value = "600",
+        requires = "simulate")]
+    outage: u32,
+    /// Results that your PostgreSQL stores a second [default: as the manual's page Growth says]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "simulate")]
+    stored_per_second: Option<u32>,
     /// Seconds between two runs of one monitor; with `--agents`, an interval that monitors can have
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     interval: u32,
@@ -84,13 +102,44 @@ impl Args {
         let default = u64::from(self.interval).min(MAX_DEFAULT_WARM_UP_SECONDS);
         Duration::from_secs(self.warm_up.map_or(default, u64::from))
     }
+
+    fn cluster_plan(&self, monitor_type: MonitorType) -> anyhow::Result<ClusterPlan> {
+        let agents = self.agents.unwrap_or(1);
+        let locations = self.locations.unwrap_or(agents);
+        if locations > agents {
+            let hint = Some("each location needs an agent".to_owned());
+            return Err(UsageError::with_hint(
+                format!("{agents} agents cannot serve {locations} locations"),
+                hint,
+            ));
+        }
+        Ok(ClusterPlan {
+            monitors: self.monitors.unwrap_or_default(),
+            agents,
+            locations,
+            interval_seconds: self.interval,
+            monitor_type,
+            outage: Duration::from_secs(self.outage.into()),
+            stored_per_second: self.stored_per_second,
+            settings: self.settings.clone(),
+        })
+    }
 }
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     raise_descriptor_limit();
     let monitor_type = monitor_type::parse_monitor_type(&args.kind).map_err(UsageError)?;
     let runtime = crate::cli::process::build_multi_threaded_runtime()?;
-    if let (Some(agent_count), Some(monitors_per_agent)) = (args.agents, args.monitors_per_agent) {
+    if args.simulate {
+        let plan = args.cluster_plan(monitor_type)?;
+        return runtime.block_on(simulation::run(plan, args.json));
+    }
+    if let Some(agent_count) = args.agents {
+        let monitors_per_agent = args.monitors_per_agent.ok_or_else(|| {
+            let hint = "with `--agents`, each agent has monitors of its own: use `--monitors-per-agent N`"
+                .to_owned();
+            UsageError::with_hint("`--agents` lacks `--monitors-per-agent`".to_owned(), Some(hint))
+        })?;
         let load = AgentsLoad {
             agent_count,
             monitors_per_agent,

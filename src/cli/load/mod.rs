@@ -1,4 +1,4 @@
-//! `vigie load`: runs many monitors through the whole pipeline, on this host alone.
+//! `vigie load`: runs many monitors through the whole pipeline, on this host alone, or computes what a cluster needs.
 
 mod agents;
 mod command;
@@ -7,6 +7,7 @@ mod pipeline;
 mod process_usage;
 mod report;
 mod run_counter;
+mod simulation;
 mod targets;
 
 pub(super) use agents::{AgentsArgs, run_agents};

@@ -28,6 +28,8 @@ pub(super) struct RunTotals {
     pub(super) start_lateness_us: Histogram<u64>,
     /// Main reason of the first run that was not ok.
     pub(super) first_not_ok_reason: Option<String>,
+    /// The result of the first executed run.
+    pub(super) first_result: Option<CheckResult>,
 }
 
 impl RunCounter {
@@ -40,6 +42,7 @@ impl RunCounter {
             missed_runs: 0,
             start_lateness_us,
             first_not_ok_reason: None,
+            first_result: None,
         };
         let empty_window = Timestamp::default()..Timestamp::default();
         Ok(Self { window_and_totals: Mutex::new((empty_window, totals)) })
@@ -62,6 +65,9 @@ impl RunCounter {
             return;
         };
         totals.executed_checks += 1;
+        if totals.first_result.is_none() {
+            totals.first_result = Some(result.clone());
+        }
         totals
             .start_lateness_us
             .saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(MAX_LATENESS_US));
