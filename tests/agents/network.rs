@@ -1,6 +1,7 @@
 //! A server and NATS in the network namespace of the test, and agents on hosts of their own: in namespaces that a bridge
 //! joins to it.
 
+use std::ffi::OsStr;
 use std::fmt::Debug;
 use std::fs;
 use std::io::{Read, Write};
@@ -17,7 +18,7 @@ use vigie::domain::Timestamp;
 
 use super::kit::init;
 use crate::daemon::process::{Daemon, command, folder};
-use crate::support::binary::{err, vigie};
+use crate::support::binary::{err, program, vigie};
 use crate::support::nats::NatsServer;
 
 /// Where the targets of checks are, and what else leads there: agents may be denied some of them.
@@ -67,7 +68,7 @@ impl Host {
     /// Joins a host with this number to the network.
     pub fn new(number: u8) -> Self {
         let mut holder = Command::new("setpriv");
-        holder.args(["--pdeathsig", "KILL", "unshare", "--net", "sleep", "600"]);
+        holder.args(["--pdeathsig", "KILL", "unshare", "--net", "sleep", "3600"]);
         let place = holder.stdin(Stdio::null()).spawn().unwrap();
         let id = place.id();
         until("the host has a namespace", || {
@@ -228,10 +229,15 @@ pub struct AgentProcess {
 impl AgentProcess {
     /// Starts an enrolled agent, with these settings as variables.
     pub fn spawn(folder: TempDir, host: &Host, settings: &[(&str, &str)]) -> Self {
+        Self::spawn_program(&program(), folder, host, settings)
+    }
+
+    fn spawn_program(program: &OsStr, folder: TempDir, host: &Host, settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new("nsenter");
         command
-            .args(["-t", &host.place.id().to_string(), "--net", env!("CARGO_BIN_EXE_vigie"), "agent", "run"])
-            .arg("--data")
+            .args(["-t", &host.place.id().to_string(), "--net"])
+            .arg(program)
+            .args(["agent", "run", "--data"])
             .arg(folder.path().join("data"))
             .env("VIGIE_LOG_FORMAT", "json")
             .envs(settings.iter().copied())
@@ -248,8 +254,13 @@ impl AgentProcess {
 
     /// Like [`AgentProcess::start_again`], with these settings as variables.
     pub fn start_again_with(&mut self, host: &Host, settings: &[(&str, &str)]) {
+        self.start_again_as(&program(), host, settings);
+    }
+
+    /// Like [`AgentProcess::start_again_with`], as this program.
+    pub fn start_again_as(&mut self, program: &OsStr, host: &Host, settings: &[(&str, &str)]) {
         let folder = std::mem::replace(&mut self.daemon.folder, tempfile::tempdir().unwrap());
-        *self = Self::spawn(folder, host, settings);
+        *self = Self::spawn_program(program, folder, host, settings);
         self.daemon.wait_for_log("the agent runs");
     }
 }

@@ -16,7 +16,7 @@ use vigie::clock::{Clock, SystemClock};
 use vigie::domain::Timestamp;
 
 use super::kit::{Agent, Connection, Kit, SOON};
-use crate::support::binary::{err, out, vigie_at};
+use crate::support::binary::{err, out, program, vigie_at};
 
 /// `vigie serve` over the data of a kit.
 pub(super) struct Server {
@@ -38,7 +38,7 @@ impl Server {
         let monitors = data.path().join("monitors");
         fs::create_dir(&monitors).unwrap();
         let log = data.path().join("log");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+        let mut command = Command::new(program());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
             command.env_remove(name);
         }

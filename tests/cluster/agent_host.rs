@@ -1,5 +1,6 @@
 //! An agent on a host of its own, with a disk that can be full and a clock that can be wrong.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,16 +8,21 @@ use nix::sys::signal::Signal;
 
 use super::ballast::Ballast;
 use crate::agents::network::{AgentProcess, Host, enrol};
+use crate::support::binary::program;
 use crate::support::small_disk::SmallDisk;
 
+/// MiB of the spool of an agent that can be filled, and of the others: what is committed stays there for 10 minutes.
+const SMALL_SPOOL: &str = "1";
+const SPOOL: &str = "8";
 /// Where Debian's package `faketime` has its library.
 const FAKE_CLOCK: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1";
-/// The disk of an agent; the least spool has one MiB.
+/// The disk of an agent.
 const DISK: &str = "12m";
 
 pub struct AgentHost {
     pub host: Host,
     pub process: AgentProcess,
+    spool_mib: &'static str,
     /// What its clock is ahead, as libfaketime reads it; only with a clock that can be wrong.
     clock_file: Option<PathBuf>,
     _disk: SmallDisk,
@@ -24,7 +30,7 @@ pub struct AgentHost {
 
 impl AgentHost {
     /// Enrols an agent with `secret` and starts it on a new host.
-    pub fn start(number: u8, url: &str, secret: &str, has_fake_clock: bool) -> Self {
+    pub fn start(number: u8, url: &str, secret: &str, has_fake_clock: bool, has_small_spool: bool) -> Self {
         let host = Host::new(number);
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
@@ -37,8 +43,9 @@ impl AgentHost {
         if let Some(file) = &clock_file {
             fs::write(file, "+0").unwrap();
         }
-        let process = AgentProcess::spawn(folder, &host, &settings(clock_file.as_ref()));
-        let mut agent = Self { host, process, clock_file, _disk: disk };
+        let spool_mib = if has_small_spool { SMALL_SPOOL } else { SPOOL };
+        let process = AgentProcess::spawn(folder, &host, &settings(spool_mib, clock_file.as_ref()));
+        let mut agent = Self { host, process, spool_mib, clock_file, _disk: disk };
         agent.process.daemon.wait_for_log("the agent runs");
         agent
     }
@@ -51,8 +58,19 @@ impl AgentHost {
 
     /// Starts the process again over its data.
     pub fn start_again(&mut self) {
-        let settings = settings(self.clock_file.as_ref());
-        self.process.start_again_with(&self.host, &settings);
+        self.start_again_as(&program());
+    }
+
+    /// Has the process end in an orderly way, and `program` go on over its data.
+    pub fn go_on_as(&mut self, program: &OsStr) {
+        self.process.daemon.signal(Signal::SIGTERM);
+        self.process.daemon.wait_for_exit();
+        self.start_again_as(program);
+    }
+
+    fn start_again_as(&mut self, program: &OsStr) {
+        let settings = settings(self.spool_mib, self.clock_file.as_ref());
+        self.process.start_again_as(program, &self.host, &settings);
     }
 
     /// Fills its disk until the return value is dropped.
@@ -70,8 +88,8 @@ impl AgentHost {
     }
 }
 
-fn settings(clock_file: Option<&PathBuf>) -> Vec<(&'static str, &str)> {
-    let mut settings = vec![("VIGIE_STORE_SPOOL_MIB", "1")];
+fn settings<'a>(spool_mib: &'static str, clock_file: Option<&'a PathBuf>) -> Vec<(&'static str, &'a str)> {
+    let mut settings = vec![("VIGIE_STORE_SPOOL_MIB", spool_mib)];
     if let Some(file) = clock_file {
         settings.extend([
             ("LD_PRELOAD", FAKE_CLOCK),

@@ -35,6 +35,8 @@ pub enum Fault {
     DatabaseDiskFull,
     /// A replica that is a second behind takes the place of the database.
     DatabaseFailedOver,
+    /// One process after the other becomes that of an earlier version, and is upgraded again.
+    PartsUpgraded,
 }
 
 /// What a fault hits.
@@ -47,7 +49,7 @@ pub enum Part {
 }
 
 impl Fault {
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::AgentKilled,
         Self::AgentCutOff,
         Self::AgentCutOffBeyondItsSpool,
@@ -69,6 +71,7 @@ impl Fault {
         Self::DatabaseReadOnly,
         Self::DatabaseDiskFull,
         Self::DatabaseFailedOver,
+        Self::PartsUpgraded,
     ];
 
     pub const fn part(self) -> Part {
@@ -81,7 +84,10 @@ impl Fault {
             | Self::LocationCutOff
             | Self::AgentDiskFull
             | Self::AgentClockSteps => Part::Agents,
-            Self::LeaderKilled | Self::BothControllersRestarted | Self::LeaderPaused => Part::Controllers,
+            Self::LeaderKilled
+            | Self::BothControllersRestarted
+            | Self::LeaderPaused
+            | Self::PartsUpgraded => Part::Controllers,
             Self::NatsKilled
             | Self::NatsRestarted
             | Self::NatsDiskFull
@@ -97,7 +103,7 @@ impl Fault {
 
     /// Whether it takes too long for the short run.
     pub const fn is_long(self) -> bool {
-        matches!(self, Self::AgentCutOffBeyondItsSpool | Self::AgentClockSteps)
+        matches!(self, Self::AgentCutOffBeyondItsSpool | Self::AgentClockSteps | Self::PartsUpgraded)
     }
 
     /// Whether an agent may lose results that it has: they die with its process or its spool.

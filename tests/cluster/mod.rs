@@ -6,6 +6,7 @@ mod agent_host;
 mod ballast;
 mod books;
 mod database_door;
+mod earlier;
 mod fault;
 mod ledger;
 mod play;

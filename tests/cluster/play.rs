@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use sqlx::{Connection, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use super::agent_host::AgentHost;
 use super::ballast::Ballast;
+use super::earlier;
 use super::fault::Fault;
 use super::repeated_messages;
 use super::world::{
@@ -14,14 +15,17 @@ use super::world::{
 };
 use crate::agents::network::{NATS, shell};
 use crate::endurance::kill::RandomMoments;
+use crate::support::binary::program;
 use crate::support::postgres::PostgresServer;
 
 /// How far the clock of an agent jumps.
 const CLOCK_STEP_SECONDS: i64 = 300;
 /// How far a replica is behind when it takes over.
 const REPLICA_LAG: Duration = Duration::from_secs(1);
-/// How long the leader waits with results; several come meanwhile.
-const HELD_FOR: Duration = Duration::from_millis(1_500);
+/// How long the leader waits with results; those of most monitors come meanwhile.
+const HELD_FOR: Duration = Duration::from_secs(4);
+/// How long a leader that was stopped cannot find out that another one leads: shorter than a lease.
+const LEASE_HELD_FOR: Duration = Duration::from_secs(3);
 /// How long another controller may take to lead, on a busy machine.
 const FAIL_OVER: Duration = Duration::from_mins(1);
 /// How long a spool of one MiB may take to fill.
@@ -29,6 +33,9 @@ const SPOOL_FILLS: Duration = Duration::from_mins(6);
 
 /// How long it drops results then.
 const LOSES_FOR: Duration = Duration::from_secs(30);
+
+/// How long a part is of one version, at least.
+const RUNS_OF_A_VERSION: Duration = INTERVAL.saturating_mul(2);
 
 /// The agent that is alone at its location.
 const LONE_AGENT: usize = 2;
@@ -87,7 +94,7 @@ pub fn play(world: &mut World, fault: Fault, random: &mut RandomMoments) {
             }
         }
         Fault::LeaderKilled => {
-            let (leader, ingest) = (world.leader(), HeldIngest::begin(world));
+            let (leader, ingest) = (world.leader(), hold_ingest(world));
             world.controllers[leader].end(Signal::SIGKILL);
             ingest.release(world);
             pause(0, 7_000);
@@ -145,6 +152,32 @@ pub fn play(world: &mut World, fault: Fault, random: &mut RandomMoments) {
         }
         Fault::DatabaseDiskFull => fill_disk_of_database(world, &mut pause),
         Fault::DatabaseFailedOver => fail_over_to_late_replica(world),
+        Fault::PartsUpgraded => upgrade_parts(world),
+    }
+}
+
+/// Has one part after the other be an earlier version for some runs, and upgrades it again.
+fn upgrade_parts(world: &mut World) {
+    let (earlier, current) = (earlier::program(), program());
+    for agent in &mut world.agents {
+        for version in [earlier, &current] {
+            agent.go_on_as(version);
+            std::thread::sleep(RUNS_OF_A_VERSION);
+        }
+    }
+    for earlier_one in 0..CONTROLLERS.len() {
+        let other = 1 - earlier_one;
+        // It leads when the other one ends, and no more when it is upgraded.
+        // The earlier version loses results that come while it ends in an orderly way.
+        for (controller, signal, version) in [
+            (earlier_one, Signal::SIGTERM, earlier),
+            (other, Signal::SIGTERM, &current),
+            (earlier_one, Signal::SIGKILL, &current),
+        ] {
+            world.controllers[controller].end(signal);
+            world.controllers[controller].start_again_as(version, &world.cluster, CONTROLLERS[controller]);
+            std::thread::sleep(RUNS_OF_A_VERSION);
+        }
     }
 }
 
@@ -161,7 +194,7 @@ fn cut_off_until_results_are_dropped(agent: &mut AgentHost) {
 }
 
 fn pause_leader(world: &mut World, pause: &mut impl FnMut(u64, u64)) {
-    let (leader, ingest) = (world.leader(), HeldIngest::begin(world));
+    let (leader, ingest) = (world.leader(), hold_ingest(world));
     world.controllers[leader].daemon.signal(Signal::SIGSTOP);
     ingest.release(world);
     let end = Instant::now() + FAIL_OVER;
@@ -170,22 +203,32 @@ fn pause_leader(world: &mut World, pause: &mut impl FnMut(u64, u64)) {
         std::thread::sleep(Duration::from_millis(100));
     }
     pause(500, 4_000);
+    // It goes on with what it had in hand, and nothing but its epoch keeps it from writing.
+    let lease = TableLock::take(world, "LOCK TABLE controller_lease IN EXCLUSIVE MODE");
     world.controllers[leader].daemon.signal(Signal::SIGCONT);
+    std::thread::sleep(LEASE_HELD_FOR);
+    lease.release(world);
 }
 
-/// A lock for which the leader waits when it stores results: whatever happens to it then comes in the midst of that.
-struct HeldIngest(PgConnection);
+/// Has the leader wait when it stores results: whatever happens to it then comes in the midst of that.
+fn hold_ingest(world: &World) -> TableLock {
+    let lock = TableLock::take(world, "LOCK TABLE results IN SHARE MODE");
+    std::thread::sleep(HELD_FOR);
+    lock
+}
 
-impl HeldIngest {
-    fn begin(world: &World) -> Self {
+/// A lock that keeps others from writing to a table of the database.
+struct TableLock(PgConnection);
+
+impl TableLock {
+    fn take(world: &World, sql: &str) -> Self {
         let url = world.cluster.postgres.url(&world.cluster.database);
-        let conn = world.runtime.block_on(async {
+        let sql = AssertSqlSafe(format!("BEGIN; {sql}"));
+        Self(world.runtime.block_on(async {
             let mut conn = PgConnection::connect(&url).await.unwrap();
-            sqlx::raw_sql("BEGIN; LOCK TABLE results IN SHARE MODE").execute(&mut conn).await.unwrap();
+            sqlx::raw_sql(sql).execute(&mut conn).await.unwrap();
             conn
-        });
-        std::thread::sleep(HELD_FOR);
-        Self(conn)
+        }))
     }
 
     fn release(self, world: &World) {

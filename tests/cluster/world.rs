@@ -1,6 +1,7 @@
 //! The installation: PostgreSQL, NATS, two controllers, and four agents at three locations.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,6 +21,7 @@ use crate::agents::network::NATS;
 use crate::controllers::kit::{Cluster, NatsKeys};
 use crate::daemon::process::Daemon;
 use crate::endurance::alerts::serve;
+use crate::support::binary::program;
 use crate::support::daemon::free_port;
 use crate::support::postgres::PostgresServer;
 use crate::support::small_disk::SmallDisk;
@@ -29,7 +31,7 @@ pub const CONTROLLERS: [&str; 2] = ["first", "second"];
 pub const LOCATION_OF_AGENT: [usize; 4] = [0, 0, 1, 2];
 /// The agent whose clock can be wrong.
 pub const AGENT_WITH_CLOCK: usize = 3;
-/// The location of one agent that checks the most.
+/// The location of one agent that can check so much that its small spool fills.
 pub const LOCATION_THAT_FILLS_ITS_SPOOL: usize = 1;
 pub const INTERVAL: Duration = Duration::from_secs(5);
 /// How long results have until their runs are missed.
@@ -127,7 +129,9 @@ impl World {
         let url = format!("http://{}", self.controllers[0].daemon.address);
         for (index, secret) in secrets.iter().enumerate() {
             let number = u8::try_from(index + 1).unwrap();
-            self.agents.push(AgentHost::start(number, &url, secret, index == AGENT_WITH_CLOCK));
+            let has_small_spool = LOCATION_OF_AGENT[index] == LOCATION_THAT_FILLS_ITS_SPOOL;
+            let agent = AgentHost::start(number, &url, secret, index == AGENT_WITH_CLOCK, has_small_spool);
+            self.agents.push(agent);
         }
     }
 
@@ -222,6 +226,13 @@ impl World {
         })
     }
 
+    /// Returns the kB in the spool of each agent, as of its last heartbeat.
+    pub fn spools(&self) -> Vec<i64> {
+        let agents = self.call("GET", "/agents", &Value::Null);
+        let kilobytes = |agent: &Value| agent["spool_bytes"].as_i64().unwrap_or_default() / 1000;
+        agents["results"].as_array().unwrap().iter().map(kilobytes).collect()
+    }
+
     /// Returns the index of the controller that leads, which has the lease.
     pub fn leader(&self) -> usize {
         use sqlx::Row;
@@ -235,7 +246,7 @@ impl Controller {
     fn start(cluster: &Cluster, name: &str) -> Self {
         let door = DatabaseDoor::open(cluster.postgres.port);
         let port = free_port();
-        let mut controller = Self { daemon: spawn(cluster, name, port, &door), door, port };
+        let mut controller = Self { daemon: spawn(&program(), cluster, name, port, &door), door, port };
         controller.wait_until_serving();
         controller
     }
@@ -253,7 +264,12 @@ impl Controller {
 
     /// Starts the process again, at its port and over its data.
     pub fn start_again(&mut self, cluster: &Cluster, name: &str) {
-        self.daemon = spawn(cluster, name, self.port, &self.door);
+        self.start_again_as(&program(), cluster, name);
+    }
+
+    /// Starts `program` at its port and over its data.
+    pub fn start_again_as(&mut self, program: &OsStr, cluster: &Cluster, name: &str) {
+        self.daemon = spawn(program, cluster, name, self.port, &self.door);
         self.wait_until_serving();
     }
 
@@ -271,8 +287,8 @@ impl Controller {
     }
 }
 
-fn spawn(cluster: &Cluster, name: &str, port: u16, door: &DatabaseDoor) -> Daemon {
-    let mut command: Command = cluster.command_at(name, &format!("127.0.0.1:{port}"));
+fn spawn(program: &OsStr, cluster: &Cluster, name: &str, port: u16, door: &DatabaseDoor) -> Daemon {
+    let mut command: Command = cluster.command_of(program, name, &format!("127.0.0.1:{port}"));
     let url = format!("postgres://vigie@127.0.0.1:{}/{}?sslmode=disable", door.port, cluster.database);
     command.env("VIGIE_STORE_URL", url).env("VIGIE_BUS_MISSED_AFTER_SECONDS", MISSED_AFTER);
     command.env("VIGIE_ALERTS_NO_DATA_RUNS", "0");

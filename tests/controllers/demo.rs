@@ -12,13 +12,13 @@ use nix::unistd::Pid;
 
 use super::kit::{SLOW_FAIL_OVER, within};
 use crate::daemon::process::http_get;
-use crate::support::binary::{err, out, vigie};
+use crate::support::binary::{err, out, program, vigie};
 
 /// How long the demo may take to start, beside other tests.
 const START: Duration = Duration::from_mins(2);
 
 fn start(folder: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_vigie"))
+    Command::new(program())
         .args(["cluster", "--demo", "--data"])
         .arg(folder)
         .stdin(Stdio::null())

@@ -1,5 +1,6 @@
 //! A group of controllers with its own PostgreSQL and NATS.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::daemon::process::Daemon;
-use crate::support::binary::{err, vigie};
+use crate::support::binary::{err, program, vigie};
 use crate::support::daemon::free_port;
 use crate::support::nats::NatsServer;
 use crate::support::postgres::PostgresServer;
@@ -57,10 +58,15 @@ impl Cluster {
 
     /// Returns the command of a controller that listens on `address`.
     pub fn command_at(&self, name: &str, address: &str) -> Command {
+        self.command_of(&program(), name, address)
+    }
+
+    /// Returns the command of a controller that is this program.
+    pub fn command_of(&self, program: &OsStr, name: &str, address: &str) -> Command {
         let data = self.data_of(name);
         let url =
             format!("postgres://vigie@127.0.0.1:{}/{}?sslmode=disable", self.postgres.port, self.database);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+        let mut command = Command::new(program);
         command
             .args(["controller", "--listen", address, "--name", name, "--data"])
             .arg(data)

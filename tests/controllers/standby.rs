@@ -90,7 +90,7 @@ async fn a_controller_that_shares_nothing_is_told_what_is_missing() {
     let data = cluster.data_of("b");
     for (file, message) in [("nats-trust.sealed", "no keys of NATS"), ("vigie.key", "vigie.key")] {
         std::fs::remove_file(data.join(file)).unwrap();
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_vigie"));
+        let mut command = std::process::Command::new(crate::support::binary::program());
         command.args(["controller", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
         let output = command.env("VIGIE_STORE_URL", "postgres://vigie@127.0.0.1:1/x").output().unwrap();
         assert!(text(&output).contains(message), "{file}: {output:?}");

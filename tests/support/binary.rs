@@ -1,6 +1,12 @@
 //! Runs the built binary and reads its output.
 
+use std::ffi::OsString;
 use std::process::Output;
+
+/// Returns the program that the tests run: the one built with them, or that of `CARGO_BIN_EXE_vigie` in the environment.
+pub fn program() -> OsString {
+    std::env::var_os("CARGO_BIN_EXE_vigie").unwrap_or_else(|| env!("CARGO_BIN_EXE_vigie").into())
+}
 
 /// Runs the binary with `args`, without any `VIGIE_` environment variables.
 pub fn vigie(args: &[&str]) -> Output {

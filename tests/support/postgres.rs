@@ -22,7 +22,8 @@ const GUARD: &str = r#"
 server=$!
 while read -r line; do
     case "$line" in
-        kill) kill -KILL "$server"; wait "$server"; echo killed ;;
+        # Its processes too: one that still ends keeps the next server from its data.
+        kill) kill -KILL "$server" $(pgrep -P "$server"); wait "$server"; echo killed ;;
         stop) kill -INT "$server"; wait "$server"; echo stopped ;;
         start) "$@" >>"$FOLDER/log" 2>&1 & server=$!; echo started ;;
     esac
