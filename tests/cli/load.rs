@@ -107,16 +107,16 @@ fn a_simulation_holds_the_arithmetic_of_a_cluster() {
     let figures = simulate(&[]);
     let number = |pointer: &str| figures.pointer(pointer).and_then(serde_json::Value::as_f64).unwrap();
     // In the busiest second and at the busiest agent, chance adds a few times the root of the mean.
-    assert_eq!(number("/checks_per_second/computed"), 1_000.0);
+    assert_eq!(figures["checks_per_second"]["computed"], 1_000.0);
     assert!((1_001.0..1_250.0).contains(&number("/checks_per_second/simulated")), "{figures}");
-    assert_eq!(number("/monitors_per_agent/computed"), 1_000.0);
+    assert_eq!(figures["monitors_per_agent"]["computed"], 1_000.0);
     assert!((1_001.0..1_250.0).contains(&number("/monitors_per_agent/simulated")), "{figures}");
-    assert_eq!(number("/waiting_results/computed"), 600_000.0);
+    assert_eq!(figures["waiting_results"]["computed"], 600_000.0);
     for figure in ["waiting_results", "catch_up_seconds"] {
         let ratio = number(&format!("/{figure}/simulated")) / number(&format!("/{figure}/computed"));
         assert!((0.95..1.05).contains(&ratio), "{figure}: {figures}");
     }
-    assert_eq!(number("/cells"), 1.0);
+    assert_eq!(figures["cells"], 1.0);
     assert!(number("/measured/agent_cpu_us") > 1.0 && number("/measured/waiting_bytes") > 50.0, "{figures}");
     assert!(number("/measured/monitor_bytes") > 100.0, "{figures}");
 
