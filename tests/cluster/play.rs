@@ -124,9 +124,8 @@ pub fn play(world: &mut World, fault: Fault, random: &mut RandomMoments) {
             let ballast = Ballast::fill(&world.nats_folder);
             pause(6_000, 10_000);
             drop(ballast);
-            // NATS uses no streams any more once it could not write: the runbook says to start it again. Version 2.9 may
-            // hold its own lock then, and not end by itself.
-            world.cluster.nats.kill();
+            // NATS uses no streams any more once it could not write: the runbook says to start it again.
+            world.cluster.nats.stop();
             world.cluster.nats.restart();
         }
         Fault::NatsDataLost => {

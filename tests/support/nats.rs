@@ -18,7 +18,9 @@ server=$!
 while read -r line; do
     case "$line" in
         kill) kill -KILL "$server"; wait "$server"; echo killed ;;
-        stop) kill -TERM "$server"; wait "$server"; echo stopped ;;
+        # As a service manager: version 2.9 may hold its own lock when its disk is full, and not end by itself.
+        stop) kill -TERM "$server"; (sleep 15; kill -KILL "$server") >/dev/null 2>&1 & late=$!
+            wait "$server"; kill "$late"; echo stopped ;;
         pause) kill -STOP "$server"; echo paused ;;
         resume) kill -CONT "$server"; echo resumed ;;
         start) "$@" >>"$FOLDER/log" 2>&1 & server=$!; echo started ;;
