@@ -4,6 +4,8 @@
 mod browser_details;
 mod captures;
 mod content_view_table;
+#[cfg(test)]
+mod contrast_tests;
 mod cookies;
 mod csrf;
 mod details;

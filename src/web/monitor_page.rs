@@ -189,7 +189,7 @@ fn render_results(
         return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
     }
     let mut out = format!(
-        r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th></th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
+        r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th>Age</th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
         results.results.len(),
         results.total,
         if columns.locations.is_some() { "<th>Location</th>" } else { "" }

@@ -24,7 +24,10 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
             operations.iter().filter(|operation| operation.tag == tag).collect();
         let title = tag_title(tag);
         let title = escape(&title);
-        let _ = write!(contents_html, "<details><summary><a href=\"#{tag}\">{title}</a></summary>");
+        let _ = write!(
+            contents_html,
+            "<details><summary>{title}</summary><a class=\"to\" href=\"#{tag}\">all of it</a>"
+        );
         let _ = writeln!(main_html, "<h2 id=\"{tag}\">{title}</h2>");
         for operation in tag_operations {
             let _ = write!(
@@ -37,7 +40,8 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
         }
         contents_html.push_str("</details>\n");
     }
-    contents_html.push_str("<details><summary><a href=\"#objects\">Objects</a></summary>");
+    contents_html
+        .push_str("<details><summary>Objects</summary><a class=\"to\" href=\"#objects\">all of them</a>");
     main_html.push_str("<h2 id=\"objects\">Objects</h2>\n");
     main_html.push_str(FIELD_LEGEND);
     if tables.iter().any(|table| is_monitor_table(table)) {
