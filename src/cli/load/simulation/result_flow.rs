@@ -1,9 +1,9 @@
 //! The way of the results during an outage of the database, second by second: they wait in NATS and on the agents, then
 //! the controller that leads stores what came meanwhile.
 
-/// Bytes that the stream of results holds at most; then agents keep their results.
+/// Bytes that the stream of results holds at most (`MAX_STREAM_BYTES`); then agents keep their results.
 pub(super) const STREAM_BYTES: f64 = 1024.0 * 1024.0 * 1024.0;
-/// Results that an agent has sent and that are not stored, at most.
+/// Results that an agent has sent and that are not stored, at most (`MAX_UNCONFIRMED` of the outbox).
 pub(super) const UNCONFIRMED_PER_AGENT: f64 = 4_096.0;
 /// How long to simulate after the outage: a week.
 const LONGEST_CATCH_UP_SECONDS: u32 = 7 * 86_400;
