@@ -81,22 +81,14 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, cut: Arc<AtomicU8>,
                     return;
                 }
                 if is_commit && cut.load(Ordering::SeqCst) == Cut::HoldCommit as u8 {
-                    cuts.fetch_add(1, Ordering::SeqCst);
-                    while cut.load(Ordering::SeqCst) == Cut::HoldCommit as u8 {
-                        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-                    }
-                    return;
+                    return hold(Cut::HoldCommit, &cut, &cuts).await;
                 }
                 if server.write_all(bytes).await.is_err() {
                     return;
                 }
                 if is_commit && cut.load(Ordering::SeqCst) == Cut::HoldReply as u8 {
                     let _ = server.read(&mut from_server).await;
-                    cuts.fetch_add(1, Ordering::SeqCst);
-                    while cut.load(Ordering::SeqCst) == Cut::HoldReply as u8 {
-                        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-                    }
-                    return;
+                    return hold(Cut::HoldReply, &cut, &cuts).await;
                 }
                 if is_commit && take(Cut::AfterCommit) {
                     // The server replies once it has committed.
@@ -111,5 +103,13 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, cut: Arc<AtomicU8>,
                 }
             }
         }
+    }
+}
+
+/// Counts a cut, and waits until it is no longer asked for.
+async fn hold(when: Cut, cut: &AtomicU8, cuts: &AtomicUsize) {
+    cuts.fetch_add(1, Ordering::SeqCst);
+    while cut.load(Ordering::SeqCst) == when as u8 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
 }

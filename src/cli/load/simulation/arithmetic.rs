@@ -40,21 +40,21 @@ impl Needs {
         let (monitors, agents) = (f64::from(plan.monitors), f64::from(plan.agents));
         let rate = plan.checks_per_second();
         let waiting = rate * plan.outage.as_secs_f64();
-        let spare = costs.stored_per_second - rate;
-        let store_share = rate / costs.stored_per_second;
+        let spare = costs.taken.stored_per_second - rate;
+        let store_share = rate / costs.taken.stored_per_second;
         Self {
             checks_per_second: rate,
             monitors_per_agent: monitors / agents,
-            agent_cores: rate * costs.agent_cpu_us / 1e6,
-            control_cores: rate * costs.control_cpu_us / 1e6,
-            agent_memory: monitors / agents * costs.monitor_bytes,
-            control_memory: monitors * costs.monitor_bytes + agents * costs.agent_bytes,
-            bus_bytes_per_second: rate * costs.bus_bytes,
+            agent_cores: rate * costs.measured.agent_cpu_us / 1e6,
+            control_cores: rate * costs.taken.control_cpu_us / 1e6,
+            agent_memory: monitors / agents * costs.measured.monitor_bytes,
+            control_memory: monitors * costs.measured.monitor_bytes + agents * costs.taken.agent_bytes,
+            bus_bytes_per_second: rate * costs.taken.bus_bytes,
             store_share,
-            partition_bytes: rate * SECONDS_PER_DAY * costs.stored_bytes,
+            partition_bytes: rate * SECONDS_PER_DAY * costs.taken.stored_bytes,
             waiting,
             catch_up_seconds: (spare > 0.0).then(|| waiting / spare),
-            assign_seconds: monitors / costs.assigned_per_second,
+            assign_seconds: monitors / costs.taken.assigned_per_second,
             cells: (store_share / PLANNED_SHARE).ceil().max(1.0),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 
 use super::cluster_plan::ClusterPlan;
-use super::unit_costs::UnitCosts;
+use super::unit_costs::MeasuredCosts;
 use crate::bus::messages::{BusMessage, ResultMessage};
 use crate::cli::load::pipeline::{LoadPipeline, LoadStore, build_monitors};
 use crate::cli::load::process_usage::{cpu_time, resident_bytes};
@@ -21,54 +21,34 @@ const MEASURED: Duration = Duration::from_secs(6);
 /// Most time to wait for running checks and for what is not stored yet.
 const DRAIN_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Unit costs that this host has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MeasuredCosts {
-    /// Processor time of a check, in microseconds.
-    agent_cpu_us: f64,
-    /// Bytes of an encoded result.
-    waiting_bytes: f64,
-    /// Memory of a planned monitor, in bytes.
-    monitor_bytes: f64,
-}
-
-impl MeasuredCosts {
-    /// Runs monitors of the type of `plan` for a few seconds.
-    pub(super) async fn of_this_host(plan: &ClusterPlan) -> anyhow::Result<Self> {
-        let targets = LoadTargets::start_responder().await?;
-        if targets.monitor_fields(plan.monitor_type, 0).is_none() {
-            return Err(no_target_error(plan.monitor_type));
-        }
-        let mut settings = plan.settings.load_settings()?;
-        targets.trust_target_ca(&mut settings);
-        let store = LoadStore::open(None, settings.store.cache_bytes)?;
-        let pipeline = LoadPipeline::start(&settings, &store)?;
-        let memory_before = resident_bytes();
-        let monitors = build_monitors(&targets, plan.monitor_type, MONITORS, INTERVAL_SECONDS, &settings)?;
-        let start = SystemClock.now() + WARM_UP;
-        pipeline.run_counter.set_measured_window(start..start + MEASURED);
-        pipeline.plan_assignments(monitors.assignments).await?;
-        let memory = resident_bytes().saturating_sub(memory_before);
-        SystemClock.sleep(start.since(SystemClock.now())).await;
-        let cpu_before = cpu_time();
-        SystemClock.sleep(MEASURED).await;
-        let cpu = cpu_time().saturating_sub(cpu_before);
-        let totals = pipeline.drain_and_stop(DRAIN_TIMEOUT).await?;
-        // A controller keeps the documents too: they count until here.
-        drop(monitors.documents);
-        let result = totals.first_result.context("no check ended while costs were measured")?;
-        let encoded = ResultMessage::from_result(&result).and_then(|message| message.to_bytes());
-        Ok(Self {
-            agent_cpu_us: cpu.as_secs_f64() * 1e6 / totals.executed_checks.max(1) as f64,
-            waiting_bytes: encoded.map_err(|error| anyhow!("a result cannot be encoded: {error}"))?.len()
-                as f64,
-            monitor_bytes: memory as f64 / f64::from(MONITORS),
-        })
+/// Runs monitors of the type of `plan` for a few seconds.
+pub(super) async fn measure_costs(plan: &ClusterPlan) -> anyhow::Result<MeasuredCosts> {
+    let targets = LoadTargets::start_responder().await?;
+    if targets.monitor_fields(plan.monitor_type, 0).is_none() {
+        return Err(no_target_error(plan.monitor_type));
     }
-
-    /// Returns `costs` with those of this host where they were measured.
-    pub(super) fn applied_to(self, costs: UnitCosts) -> UnitCosts {
-        let Self { agent_cpu_us, waiting_bytes, monitor_bytes } = self;
-        UnitCosts { agent_cpu_us, waiting_bytes, monitor_bytes, ..costs }
-    }
+    let mut settings = plan.settings.load_settings()?;
+    targets.trust_target_ca(&mut settings);
+    let store = LoadStore::open(None, settings.store.cache_bytes)?;
+    let pipeline = LoadPipeline::start(&settings, &store)?;
+    let memory_before = resident_bytes();
+    let monitors = build_monitors(&targets, plan.monitor_type, MONITORS, INTERVAL_SECONDS, &settings)?;
+    let start = SystemClock.now() + WARM_UP;
+    pipeline.run_counter.set_measured_window(start..start + MEASURED);
+    pipeline.plan_assignments(monitors.assignments).await?;
+    let memory = resident_bytes().saturating_sub(memory_before);
+    SystemClock.sleep(start.since(SystemClock.now())).await;
+    let cpu_before = cpu_time();
+    SystemClock.sleep(MEASURED).await;
+    let cpu = cpu_time().saturating_sub(cpu_before);
+    let totals = pipeline.drain_and_stop(DRAIN_TIMEOUT).await?;
+    // A controller keeps the documents too: they count until here.
+    drop(monitors.documents);
+    let result = totals.first_result.context("no check ended while costs were measured")?;
+    let encoded = ResultMessage::from_result(&result).and_then(|message| message.to_bytes());
+    Ok(MeasuredCosts {
+        agent_cpu_us: cpu.as_secs_f64() * 1e6 / totals.executed_checks.max(1) as f64,
+        waiting_bytes: encoded.map_err(|error| anyhow!("a result cannot be encoded: {error}"))?.len() as f64,
+        monitor_bytes: memory as f64 / f64::from(MONITORS),
+    })
 }

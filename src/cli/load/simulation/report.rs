@@ -7,6 +7,7 @@ use super::cluster_plan::ClusterPlan;
 use super::result_flow::{OutageOutcome, STREAM_BYTES};
 use super::spread::Spread;
 use super::unit_costs::UnitCosts;
+use crate::service::result_view::format_grouped;
 
 /// A figure by the formulas, and as the simulation came to it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,10 +24,8 @@ pub(super) struct SimulationReport {
     locations: u32,
     interval_seconds: u32,
     outage_seconds: u64,
-    /// Unit costs that were measured now, on this host.
-    measured: MeasuredFigures,
-    /// Unit costs that were not.
-    taken: TakenFigures,
+    #[serde(flatten)]
+    costs: UnitCosts,
     /// Simulated: in the busiest second.
     checks_per_second: ComparedFigure,
     /// Simulated: of the busiest agent.
@@ -47,27 +46,10 @@ pub(super) struct SimulationReport {
     cells: f64,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct MeasuredFigures {
-    agent_cpu_us: f64,
-    waiting_bytes: f64,
-    monitor_bytes: f64,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct TakenFigures {
-    control_cpu_us: f64,
-    stored_per_second: f64,
-    bus_bytes: f64,
-    stored_bytes: f64,
-    agent_bytes: f64,
-    assigned_per_second: f64,
-}
-
 impl SimulationReport {
     pub(super) fn new(
         plan: &ClusterPlan,
-        costs: &UnitCosts,
+        costs: UnitCosts,
         needs: &Needs,
         spread: &Spread,
         outage: &OutageOutcome,
@@ -80,19 +62,7 @@ impl SimulationReport {
             locations: plan.locations,
             interval_seconds: plan.interval_seconds,
             outage_seconds: plan.outage.as_secs(),
-            measured: MeasuredFigures {
-                agent_cpu_us: costs.agent_cpu_us,
-                waiting_bytes: costs.waiting_bytes,
-                monitor_bytes: costs.monitor_bytes,
-            },
-            taken: TakenFigures {
-                control_cpu_us: costs.control_cpu_us,
-                stored_per_second: costs.stored_per_second,
-                bus_bytes: costs.bus_bytes,
-                stored_bytes: costs.stored_bytes,
-                agent_bytes: costs.agent_bytes,
-                assigned_per_second: costs.assigned_per_second,
-            },
+            costs,
             checks_per_second: compared(needs.checks_per_second, spread.busiest_second().into()),
             monitors_per_agent: compared(needs.monitors_per_agent, spread.busiest_agent().into()),
             waiting_results: compared(needs.waiting, outage.most_waiting),
@@ -148,9 +118,9 @@ impl SimulationReport {
         }
         let measured = format!(
             "\nmeasured on this host: {:.0} µs CPU per check, {:.0} bytes a result, {:.2} kB a monitor\n",
-            self.measured.agent_cpu_us,
-            self.measured.waiting_bytes,
-            self.measured.monitor_bytes / 1e3
+            self.costs.measured.agent_cpu_us,
+            self.costs.measured.waiting_bytes,
+            self.costs.measured.monitor_bytes / 1e3
         );
         text + &measured + &self.what_gives_first()
     }
@@ -158,7 +128,7 @@ impl SimulationReport {
     /// Says which part is short of what it needs, and what to do.
     fn what_gives_first(&self) -> String {
         let percent = self.store_share * 100.0;
-        let stored = show_count(self.taken.stored_per_second);
+        let stored = show_count(self.costs.taken.stored_per_second);
         if self.cells > 1.0 {
             return format!(
                 "gives first: the database, with {percent:.0} % of the {stored} results that it stores a second; \
@@ -178,16 +148,13 @@ impl SimulationReport {
 }
 
 /// Shows a count with separators, such as `33,333`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "no count is negative or beyond 64 bits"
+)]
 fn show_count(count: f64) -> String {
-    let digits = format!("{count:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    format_grouped(count.round_ties_even() as u64)
 }
 
 fn show_seconds(seconds: f64) -> String {
