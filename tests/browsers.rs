@@ -3,6 +3,7 @@
 
 mod browser;
 mod browser_pool;
+mod console;
 #[path = "security/browser_ports.rs"]
 mod security_browser_ports;
 #[allow(dead_code, reason = "other tests use the rest of it")]

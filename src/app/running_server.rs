@@ -46,7 +46,9 @@ use crate::store::{
 };
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
-use crate::web::{self, KnownHosts, LocationsState, PageAuth, PageState, RequestLimits};
+use crate::web::{
+    self, ActionsState, KnownHosts, LiveState, LocationsState, PageAuth, PageState, RequestLimits,
+};
 
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -238,7 +240,8 @@ impl RunningServer {
         })
     }
 
-    pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
+    /// Builds the routes; `stop` ends the streams of updates.
+    pub(super) fn router(&self, server: &ServerSettings, stop: &CancellationToken) -> axum::Router {
         let labels = server.metrics_properties.iter().map(|name| property_label(name)).collect();
         self.metrics.set_property_labels(labels);
         let page_state = PageState {
@@ -262,9 +265,18 @@ impl RunningServer {
             config_record_service: Arc::clone(&api_state.record_service),
             clock: Arc::clone(&self.clock),
         };
+        let actions_state = ActionsState {
+            pages: page_state.clone(),
+            auth: auth.clone(),
+            monitor_service: Arc::clone(&api_state.monitor_service),
+            on_demand_tests: Arc::clone(&api_state.on_demand_tests),
+        };
+        let live_state = LiveState::new(actions_state.clone(), locations_state.clone(), stop.clone());
         let pages = web::router(page_state, auth.clone());
         let pages_and_apis = pages
             .merge(web::locations_router(locations_state, auth))
+            .merge(web::actions_router(actions_state))
+            .merge(web::live_router(live_state))
             // A nested router does not match a path that is only a slash.
             .route(
                 "/api/v3/",

@@ -226,7 +226,7 @@ async fn run_until_stopped(
     };
     let stop = &tasks.stop;
     tasks.handles.extend(server.spawn_background_jobs(stop));
-    let router = server.router(&settings.server);
+    let router = server.router(&settings.server, stop);
     let (addresses, handles) = front.start(router, &settings, supervisor, stop)?;
     tasks.handles.extend(handles);
     let drain_timeout = settings.concurrency.drain_timeout;

@@ -48,6 +48,7 @@ pub const PAGES: &[ManualPage] = pages![
     "growth",
     "browser-scripts",
     "browser-scripts-reference",
+    "console",
     "reports",
     "as-code",
     "api",

@@ -41,7 +41,7 @@ impl EntryPoint {
 }
 
 /// Who calls a use case: a logged-in user, or the host itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The account.
     pub customer: CustomerId,

@@ -20,7 +20,8 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 use crate::store::{
-    ConfigStore, MonitorLocationState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError,
+    ConfigStore, MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter,
+    ResultStore, StoreError,
 };
 use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
@@ -235,6 +236,17 @@ impl MonitorReader {
         };
         let found = self.result_store.results(ownership_filter, Pagination { limit: 0, offset: 0 }).await?;
         Ok((found.total > 0).then_some(result))
+    }
+
+    /// Returns the last result of the monitor and the location of `result` that passed, before it.
+    pub async fn last_passed_before(&self, result: &CheckResult) -> Result<Option<CheckResult>, StoreError> {
+        let query = NewestResultQuery {
+            monitor_id: result.monitor_id,
+            location_id: result.location_id,
+            only_passed: true,
+            until: Some(result.planned_at),
+        };
+        Ok(self.result_store.newest_results(vec![query]).await?.into_iter().flatten().next())
     }
 
     /// Returns one result with its details.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("assets/style.css");
 const LEAST_CONTRAST: f64 = 4.5;
 /// How much of its own colour a pill has behind its text, and a row of the colour of links under the pointer.
 const PILL_TINT: f64 = 0.15;

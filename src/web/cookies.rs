@@ -1,11 +1,17 @@
-//! The cookies of the pages: the session, and the secret of the sign-in form.
+//! The cookies of the pages: the session, the secret of the sign-in form, and how the pages look.
 
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
+
+use super::csrf::request_authority;
+use crate::service::ClientConnection;
 
 /// How long a browser keeps a session cookie, in seconds: as long as a session can live.
 const SESSION_COOKIE_SECONDS: u64 = 7 * 86_400;
 /// How long a browser keeps the secret of the sign-in form, in seconds.
 const FORM_COOKIE_SECONDS: u64 = 3_600;
+/// How long a browser keeps the look of the pages, in seconds: a year.
+const PREFERENCES_COOKIE_SECONDS: u64 = 365 * 86_400;
 /// Longest value that is read, in bytes; longer ones were never set.
 const MAX_VALUE_BYTES: usize = 128;
 
@@ -16,6 +22,8 @@ pub(super) enum Cookie {
     Session,
     /// The secret of the sign-in form.
     Form,
+    /// How the pages look.
+    Preferences,
 }
 
 /// Where cookies are valid. Cookies do not depend on the port, so without TLS, where no prefix protects them, the port
@@ -28,15 +36,22 @@ pub(super) struct CookieScope {
 
 impl CookieScope {
     /// Returns the scope of a request to `authority`.
-    pub(super) fn new(authority: &str, is_tls: bool) -> Self {
+    fn new(authority: &str, is_tls: bool) -> Self {
         let port = authority.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         Self { is_tls, port: port.unwrap_or(80) }
+    }
+
+    /// Returns the scope of the request with `head`.
+    pub(super) fn of(head: &Parts) -> Self {
+        let authority = request_authority(&head.uri, &head.headers).unwrap_or_default();
+        Self::new(&authority, ClientConnection::from_extensions(&head.extensions).is_tls)
     }
 
     fn name(self, cookie: Cookie) -> String {
         let base_name = match cookie {
             Cookie::Session => "vigie-session",
             Cookie::Form => "vigie-form",
+            Cookie::Preferences => "vigie-preferences",
         };
         if self.is_tls { format!("__Host-{base_name}") } else { format!("{base_name}-{}", self.port) }
     }
@@ -56,6 +71,7 @@ impl CookieScope {
         let max_age = match cookie {
             Cookie::Session => SESSION_COOKIE_SECONDS,
             Cookie::Form => FORM_COOKIE_SECONDS,
+            Cookie::Preferences => PREFERENCES_COOKIE_SECONDS,
         };
         self.set_cookie_header(cookie, value, max_age)
     }

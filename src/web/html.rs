@@ -2,80 +2,8 @@
 
 use std::time::Duration;
 
-use axum::response::Html;
-
-use super::viewer::{SessionControl, Viewer};
 use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
-
-/// Makes a document reload every 10 seconds.
-const REFRESH_TAG: &str = "\n<meta http-equiv=\"refresh\" content=\"10\">";
-/// Replaces the policy of the response, which is to send no referrer: with that, browsers send no `Origin` with forms.
-const FORM_REFERRER_TAG: &str = "\n<meta name=\"referrer\" content=\"same-origin\">";
-/// Footer of pages that reload.
-const REFRESH_NOTE: &str = "times in UTC · refreshed every 10 s · ";
-
-/// Renders a whole document that reloads every 10 seconds; `body` is HTML, `title` is text.
-pub(super) fn render_reloading_document(title: &str, body: &str, viewer: &Viewer) -> Html<String> {
-    let head = format!("{REFRESH_TAG}{FORM_REFERRER_TAG}");
-    render_html(title, body, &head, REFRESH_NOTE, &viewer.session_control)
-}
-
-/// Renders a whole document that does not reload.
-pub(super) fn render_document_without_reload(title: &str, body: &str, viewer: &Viewer) -> Html<String> {
-    render_html(title, body, FORM_REFERRER_TAG, "", &viewer.session_control)
-}
-
-/// Renders a whole document with a form, for a caller who is not signed in.
-pub(super) fn render_form_document(title: &str, body: &str) -> Html<String> {
-    render_html(title, body, FORM_REFERRER_TAG, "", &SessionControl::Nothing)
-}
-
-/// Renders a whole document whose address holds a secret: no request that it causes names that address.
-pub(super) fn render_document_without_referrer(title: &str, body: &str) -> Html<String> {
-    let head = "\n<meta name=\"referrer\" content=\"no-referrer\">";
-    render_html(title, body, head, "", &SessionControl::Nothing)
-}
-
-/// Renders a whole HTML document, with `head_tags` in the head and the text `footer_note` in the footer.
-fn render_html(
-    title: &str,
-    body: &str,
-    head_tags: &str,
-    footer_note: &str,
-    session_control: &SessionControl,
-) -> Html<String> {
-    let session_control = session_control.render();
-    let title = escape(title);
-    let version = env!("CARGO_PKG_VERSION");
-    Html(format!(
-        r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">{head_tags}
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/style.css">
-</head>
-<body>
-<header><a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">Vigie</a>{session_control}</header>
-<main>
-{body}
-</main>
-<footer>Vigie {version} · {footer_note}<a href="/manual/">manual</a> · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/docs">API</a></footer>
-</body>
-</html>
-"#
-    ))
-}
-
-/// Renders a document that only shows a message, and reloads every 10 seconds.
-pub(super) fn render_notice_page(title: &str, text: &str) -> Html<String> {
-    let body = format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text));
-    render_html(&format!("{title} · Vigie"), &body, REFRESH_TAG, REFRESH_NOTE, &SessionControl::Nothing)
-}
 
 /// Formats a time such as `2026-11-20 12:00:00`, in UTC.
 pub(super) fn format_time(time: Timestamp) -> String {
@@ -83,11 +11,25 @@ pub(super) fn format_time(time: Timestamp) -> String {
     whole_seconds.replace('T', " ").trim_end_matches('Z').to_owned()
 }
 
-/// Renders how long ago a time was, with the exact time as a tooltip.
+/// Renders how long ago a time was, with the exact time as a tooltip. A script of the page keeps it true.
 pub(super) fn render_age(time: Timestamp, now: Timestamp) -> String {
+    render_time(time, "ago", &format!("{} ago", format_coarse_duration(now.since(time))))
+}
+
+/// Renders for how long something lasts that began at a time.
+pub(super) fn render_time_since(time: Timestamp, now: Timestamp) -> String {
+    render_time(time, "since", &format_coarse_duration(now.since(time)))
+}
+
+/// Renders in how long a time will come.
+pub(super) fn render_time_until(time: Timestamp, now: Timestamp) -> String {
+    render_time(time, "until", &format_coarse_duration(time.since(now)))
+}
+
+fn render_time(time: Timestamp, form: &str, text: &str) -> String {
     let exact_time = time.to_string();
-    let (exact_time, text) = (escape(&exact_time), format_coarse_duration(now.since(time)));
-    format!(r#"<time datetime="{exact_time}" title="{exact_time}">{text} ago</time>"#)
+    let exact_time = escape(&exact_time);
+    format!(r#"<time datetime="{exact_time}" title="{exact_time}" data-age="{form}">{text}</time>"#)
 }
 
 /// Formats the largest units of a duration, at most two: `3 d 4 h`, `12 min`, `7 s`.

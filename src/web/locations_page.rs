@@ -8,8 +8,10 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::html::{escape, format_time, render_age, render_reloading_document};
+use super::html::{escape, render_age};
+use super::live::{LiveBlock, LivePage, LiveRow, render_live_element};
 use super::locations_state::LocationsState;
+use super::page_frame::{PageFrame, Section, render_page};
 use super::responses::service_unavailable;
 use super::viewer::{SessionControl, Viewer};
 use crate::domain::Timestamp;
@@ -20,42 +22,54 @@ pub(super) async fn get_page(
     State(state): State<LocationsState>,
     Extension(viewer): Extension<Viewer>,
 ) -> Response {
-    match state.config_record_service.locations_overview(viewer.visible_account).await {
-        Ok(mut overview) => {
-            let is_signed_in = !matches!(viewer.session_control, SessionControl::SignIn);
-            if !is_signed_in {
-                // Names and versions of hosts are not for everybody, even where the pages are.
-                overview.agents.clear();
-            }
-            let body = render_overview(&overview, is_signed_in, state.clock.now());
-            render_reloading_document("Locations · Vigie", &body, &viewer).into_response()
-        }
-        Err(error) => service_unavailable(&error),
-    }
+    let page = match live_page(&state, &viewer).await {
+        Ok(page) => page,
+        Err(response) => return response,
+    };
+    let blocks: String = page.blocks.iter().map(LiveBlock::render).collect();
+    let frame = PageFrame {
+        section: Some(Section::Locations),
+        ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
+    };
+    let live_element = render_live_element("/locations", &page);
+    render_page(frame, &format!("<h1>Locations</h1>{blocks}{live_element}")).into_response()
 }
 
-fn render_overview(overview: &LocationsOverview, is_signed_in: bool, now: Timestamp) -> String {
-    let mut out = format!("<h1>Locations <small>{} UTC</small></h1>", format_time(now));
-    out.push_str(&render_table(
-        &["State", "Location", "Id", "Region", "Agents", "Verifies", "Made in"],
-        overview.locations.iter().map(location_cells),
-    ));
+/// Makes what changes by itself of the page.
+pub(super) async fn live_page(state: &LocationsState, viewer: &Viewer) -> Result<LivePage, Response> {
+    let overview = state.config_record_service.locations_overview(viewer.visible_account).await;
+    let mut overview = overview.map_err(|error| service_unavailable(&error))?;
+    let is_signed_in = !matches!(viewer.session_control, SessionControl::SignIn);
     if !is_signed_in {
-        return out;
+        // Names and versions of hosts are not for everybody, even where the pages are.
+        overview.agents.clear();
     }
-    out.push_str("<h2>Agents on other hosts</h2>");
+    let blocks = render_overview(&overview, is_signed_in, state.clock.now());
+    Ok(LivePage { title: "Locations · Vigie".to_owned(), blocks })
+}
+
+fn render_overview(overview: &LocationsOverview, is_signed_in: bool, now: Timestamp) -> Vec<LiveBlock> {
+    let id_of = |object: &Map<String, Value>| object.get("id").and_then(Value::as_i64).unwrap_or_default();
+    let locations = render_table(
+        "locations",
+        &["State", "Location", "Id", "Region", "Agents", "Verifies", "Made in"],
+        overview.locations.iter().map(|location| (id_of(location), location_cells(location))),
+    );
+    if !is_signed_in {
+        return vec![locations];
+    }
+    let heading = "<h2>Agents on other hosts</h2>";
     if overview.agents.is_empty() {
-        out.push_str(
-            r#"<p class="notice">There are none. <a href="/manual/many-hosts">Many hosts</a> tells how to run agents on other hosts.</p>"#,
-        );
-        return out;
+        let notice = r#"<p class="notice">There are none. <a href="/manual/many-hosts">Many hosts</a> tells how to run agents on other hosts.</p>"#;
+        return vec![locations, LiveBlock::new("agents", format!("{heading}{notice}"))];
     }
     let names: HashMap<i64, &str> = overview
         .locations
         .iter()
         .filter_map(|location| Some((location.get("id")?.as_i64()?, location.get("name")?.as_str()?)))
         .collect();
-    out.push_str(&render_table(
+    let mut agents = render_table(
+        "agents",
         &[
             "State",
             "Agent",
@@ -71,29 +85,40 @@ fn render_overview(overview: &LocationsOverview, is_signed_in: bool, now: Timest
             "Dropped",
             "Browsers",
         ],
-        overview.agents.iter().map(|agent| agent_cells(agent, &names, now)),
-    ));
-    out
+        overview.agents.iter().map(|agent| (id_of(agent), agent_cells(agent, &names, now))),
+    );
+    agents.before.insert_str(0, heading);
+    vec![locations, agents]
 }
 
-fn render_table<'t>(head: &'t [&'t str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut out = String::from(r#"<div class="scroll"><table class="rows"><thead><tr>"#);
-    for name in head {
-        let _ = write!(out, "<th>{name}</th>");
-    }
-    out.push_str("</tr></thead><tbody>");
-    for row in rows {
-        out.push_str("<tr>");
-        for (index, (name, cell)) in head.iter().zip(row).enumerate() {
+/// Renders a table as the part `id`; each row has an id of its own.
+fn render_table(
+    id: &'static str,
+    head: &[&str],
+    rows: impl Iterator<Item = (i64, Vec<String>)>,
+) -> LiveBlock {
+    let head_cells: String = head.iter().map(|name| format!("<th>{name}</th>")).collect();
+    let to_row = |(row_id, cells): (i64, Vec<String>)| {
+        let row_id = format!("{id}-{row_id}");
+        let mut html = format!(r#"<tr id="{row_id}">"#);
+        for (index, (name, cell)) in head.iter().zip(cells).enumerate() {
             // The first two cells need no heading on a narrow screen.
             let heading =
                 if index < 2 { String::new() } else { format!(r#" data-h="{}""#, name.to_lowercase()) };
-            let _ = write!(out, "<td{heading}>{cell}</td>");
+            // Writing into a string cannot fail.
+            let _ = write!(html, "<td{heading}>{cell}</td>");
         }
-        out.push_str("</tr>");
+        html.push_str("</tr>");
+        LiveRow { id: row_id, html }
+    };
+    LiveBlock {
+        id,
+        before: format!(
+            r#"<div class="scroll"><table class="rows"><thead><tr>{head_cells}</tr></thead><tbody>"#
+        ),
+        rows: rows.map(to_row).collect(),
+        after: "</tbody></table></div>".to_owned(),
     }
-    out.push_str("</tbody></table></div>");
-    out
 }
 
 fn location_cells(location: &Map<String, Value>) -> Vec<String> {
@@ -197,16 +222,20 @@ mod tests {
                 ),
             ],
         };
-        let html = render_overview(&overview, true, Timestamp::from_seconds(1_767_225_605));
+        let render = |overview: &LocationsOverview, is_signed_in, seconds| -> String {
+            let blocks = render_overview(overview, is_signed_in, Timestamp::from_seconds(seconds));
+            blocks.iter().map(LiveBlock::render).collect()
+        };
+        let html = render(&overview, true, 1_767_225_605);
         assert!(!html.contains("<b>") && !html.contains("<script"), "{html}");
         for text in
             ["1 of 2", "5 s ago", "-12 ms", "90 (4 KiB)", "1 results, 0 captures", ">40<", "offline", ">6<"]
         {
             assert!(html.contains(text), "{text}: {html}");
         }
-        let public = render_overview(&overview, false, Timestamp::from_seconds(0));
+        let public = render(&overview, false, 0);
         assert!(public.contains("1 of 2") && !public.contains("1.2.3"), "{public}");
-        let none = render_overview(&LocationsOverview::default(), true, Timestamp::from_seconds(0));
+        let none = render(&LocationsOverview::default(), true, 0);
         assert!(none.contains("/manual/many-hosts"), "{none}");
     }
 }

@@ -8,13 +8,17 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 use serde::Deserialize;
 
-use super::html::{escape, render_document_without_reload};
+use super::html::escape;
+use super::page_frame::{self, Breadcrumb, PageFrame, Section};
 use super::responses::not_found;
 use super::viewer::Viewer;
 use crate::manual::{self, ManualPage};
 
 /// Longest line in a search result, in characters.
 const MAX_HIT_LINE_CHARS: usize = 200;
+
+/// Name of the first page.
+const INDEX: &str = "index";
 
 /// The query of a search: `?q=`.
 #[derive(Deserialize)]
@@ -35,15 +39,11 @@ pub(super) async fn get_index_or_search_results(
     Query(query): Query<ManualSearchQuery>,
 ) -> Response {
     if query.search_text.trim().is_empty() {
-        return get_page(Extension(viewer), Path("index".to_owned())).await;
+        return get_page(Extension(viewer), Path(INDEX.to_owned())).await;
     }
     let body = format!("{}{}", render_search_form(&query.search_text), render_hits(&query.search_text));
-    render_document_without_reload(
-        "Search · Vigie manual",
-        &format!("<article class=\"manual\">{body}</article>"),
-        &viewer,
-    )
-    .into_response()
+    let frame = manual_frame("Search · Vigie manual", &viewer);
+    page_frame::render_page(frame, &format!("<article class=\"manual\">{body}</article>")).into_response()
 }
 
 /// `GET /manual/{name}`
@@ -60,7 +60,16 @@ fn render_page(page: ManualPage, viewer: &Viewer) -> Html<String> {
         render_search_form(""),
         render_markdown(page.markdown)
     );
-    render_document_without_reload(&format!("{} · Vigie manual", page.first_heading()), &body, viewer)
+    let title = format!("{} · Vigie manual", page.first_heading());
+    let mut frame = manual_frame(&title, viewer);
+    if page.path != INDEX {
+        frame.breadcrumbs.push(Breadcrumb { name: "Manual".to_owned(), path: "/manual/".to_owned() });
+    }
+    page_frame::render_page(frame, &body)
+}
+
+fn manual_frame<'a>(title: &'a str, viewer: &'a Viewer) -> PageFrame<'a> {
+    PageFrame { section: Some(Section::Manual), ..PageFrame::new(title, viewer) }
 }
 
 fn render_search_form(search_text: &str) -> String {
@@ -110,7 +119,8 @@ fn render_markdown(text: &str) -> String {
     }
     let mut html = String::with_capacity(text.len() * 2);
     pulldown_cmark::html::push_html(&mut html, events.into_iter());
-    html
+    // What is wider than the window is scrolled with the keyboard, too.
+    html.replace("<pre>", r#"<pre tabindex="0">"#)
 }
 
 /// Returns the text of the heading that `events` start with.

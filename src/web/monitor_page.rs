@@ -5,9 +5,13 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::{Path, State};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 
-use super::html::{escape, format_micros, format_time, render_age, render_reloading_document};
+use super::actions::render_buttons;
+use super::history_bars::load_history_bars;
+use super::html::{escape, format_micros, format_time, render_age};
+use super::live::{LiveBlock, LivePage, LiveRow, render_live_element};
+use super::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::responses::{not_found, store_unavailable};
@@ -30,34 +34,50 @@ pub(super) async fn get_page(
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
+    let (monitor, page) = match find_page(&state, &viewer, &id).await {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let blocks: String = page.blocks.iter().map(LiveBlock::render).collect();
+    let live_element = render_live_element(&format!("/monitors/{}", monitor.id), &page);
+    let body = format!("<h1>{}</h1>{blocks}{live_element}", escape(monitor.name()));
+    let frame = PageFrame {
+        section: Some(Section::Monitors),
+        breadcrumbs: vec![Breadcrumb::monitors()],
+        ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
+    };
+    render_page(frame, &body).into_response()
+}
+
+/// Makes what changes by itself of the page of the monitor `id`.
+pub(super) async fn live_page(state: &PageState, viewer: &Viewer, id: &str) -> Result<LivePage, Response> {
+    find_page(state, viewer, id).await.map(|(_, page)| page)
+}
+
+/// Finds the monitor `id` and makes the changing parts of its page.
+async fn find_page(state: &PageState, viewer: &Viewer, id: &str) -> Result<(Monitor, LivePage), Response> {
     let monitor = id.parse().ok().and_then(|id| state.monitor_reader.monitor(MonitorId(id)));
     let monitor =
         monitor.filter(|monitor| viewer.visible_account.is_none_or(|customer| monitor.customer == customer));
-    let Some(monitor) = monitor else { return not_found("The monitor does not exist") };
-    match render_monitor_page(&state, &monitor, &viewer).await {
-        Ok(html) => html.into_response(),
-        Err(error) => store_unavailable(&error),
-    }
+    let monitor = monitor.ok_or_else(|| not_found("The monitor does not exist"))?;
+    let page = load_page(state, &monitor, viewer).await.map_err(|error| store_unavailable(&error))?;
+    Ok((monitor, page))
 }
 
-async fn render_monitor_page(
-    state: &PageState,
-    monitor: &Monitor,
-    viewer: &Viewer,
-) -> Result<Html<String>, StoreError> {
+async fn load_page(state: &PageState, monitor: &Monitor, viewer: &Viewer) -> Result<LivePage, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
     let results = state.monitor_reader.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let events = visible_events(state, monitor, viewer, &results).await?;
-    let name = escape(monitor.name());
-    let mut body = format!("<h1>{name}</h1>{}", render_settings(monitor, state));
-    body.push_str(&render_outcome_strip(&results, &events));
-    body.push_str(&render_results(
-        &results,
-        &events,
-        &ResultColumns::for_results(&results, monitor, &state.monitor_reader.locations()),
-        state.clock.now(),
-    ));
-    Ok(render_reloading_document(&format!("{} · Vigie", monitor.name()), &body, viewer))
+    let locations = state.monitor_reader.locations();
+    let columns = ResultColumns::for_results(&results, monitor, &locations);
+    let blocks = vec![
+        LiveBlock::new("buttons", render_buttons(monitor, viewer, state.clock.now())),
+        LiveBlock::new("facts", render_settings(monitor, state)),
+        LiveBlock::new("history", load_history_bars(state, monitor, state.clock.now()).await?),
+        LiveBlock::new("strip", render_outcome_strip(&results, &events)),
+        render_results(&results, &events, &columns, state.clock.now()),
+    ];
+    Ok(LivePage { title: format!("{} · Vigie", monitor.name()), blocks })
 }
 
 /// Returns the events of the account since the oldest of `results`. A viewer of public pages is no user of the account
@@ -184,39 +204,48 @@ fn render_results(
     events: &[EventMarker],
     columns: &ResultColumns<'_>,
     now: Timestamp,
-) -> String {
+) -> LiveBlock {
     if results.results.is_empty() {
-        return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
+        return LiveBlock::new("results", r#"<p class="notice">No run was recorded yet.</p>"#.to_owned());
     }
-    let mut out = format!(
+    let before = format!(
         r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th>Age</th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
         results.results.len(),
         results.total,
         if columns.locations.is_some() { "<th>Location</th>" } else { "" }
     );
-    let mut next_events = events.iter().rev().peekable();
+    let mut rows = Vec::with_capacity(results.results.len() + events.len());
+    let mut next_events = events.iter().enumerate().rev().peekable();
     for result in &results.results {
-        while let Some(event) = next_events.next_if(|event| event.reported_at >= result.planned_at) {
-            out.push_str(&render_event_row(event, columns, now));
+        while let Some((index, event)) =
+            next_events.next_if(|(_, event)| event.reported_at >= result.planned_at)
+        {
+            rows.push(render_event_row(index, event, columns, now));
         }
-        out.push_str(&render_result_row(result, columns, now));
+        rows.push(render_result_row(result, columns, now));
     }
-    out.push_str("</tbody></table></div>");
-    out.push_str(&render_phase_legend(results.results.iter().map(CheckResult::phases)));
-    out
+    let legend = render_phase_legend(results.results.iter().map(CheckResult::phases));
+    LiveBlock { id: "results", before, rows, after: format!("</tbody></table></div>{legend}") }
 }
 
-fn render_event_row(event: &EventMarker, columns: &ResultColumns<'_>, now: Timestamp) -> String {
+fn render_event_row(
+    index: usize,
+    event: &EventMarker,
+    columns: &ResultColumns<'_>,
+    now: Timestamp,
+) -> LiveRow {
     let column_count = 6 + usize::from(columns.locations.is_some());
-    format!(
-        r#"<tr class="event"><td>event</td><td>{}</td><td>{}</td><td colspan="{column_count}">{}</td></tr>"#,
+    let row_id = format!("event-{index}");
+    let html = format!(
+        r#"<tr id="{row_id}" class="event"><td>event</td><td>{}</td><td>{}</td><td colspan="{column_count}">{}</td></tr>"#,
         format_time(event.reported_at),
         render_age(event.reported_at, now),
         escape(&event.text())
-    )
+    );
+    LiveRow { id: row_id, html }
 }
 
-fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> String {
+fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> LiveRow {
     let (outcome, id) = (result.outcome, result.check_id);
     let lateness = result
         .lateness()
@@ -231,8 +260,9 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
     let reason_text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let attempt_count_text =
         if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
-    format!(
-        r#"<tr><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{duration_text}</td><td>{}</td><td class="n" data-h="attempts">{attempt_count_text}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+    let row_id = format!("result-{id}");
+    let html = format!(
+        r#"<tr id="{row_id}"><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{duration_text}</td><td>{}</td><td class="n" data-h="attempts">{attempt_count_text}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         format_time(result.planned_at),
         render_age(result.planned_at, now),
         columns.location_cell(result.location_id),
@@ -240,5 +270,6 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
         render_phase_bar(&result.phases()),
         result.address.map(format_peer).unwrap_or_default(),
         escape(&reason_text)
-    )
+    );
+    LiveRow { id: row_id, html }
 }

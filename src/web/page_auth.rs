@@ -11,8 +11,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::cookies::{Cookie, CookieScope};
 use super::csrf::{form_token, request_authority};
-use super::html;
 use super::known_hosts::KnownHosts;
+use super::notice::{render_notice_page, render_retry_page};
+use super::page_frame::{PageFrame, render_page};
+use super::preferences::Preferences;
 use super::query_masks::HideQueryValues;
 use super::viewer::{CaptureAccess, SessionControl, Viewer};
 use crate::domain::{CustomerId, Permission, UserId};
@@ -56,8 +58,41 @@ impl PageAuth {
             "The server does not know the host name `{host}`. Use an address or `localhost`, or add the name to the \
              setting server.hosts. Calls with an access token (Authorization: Bearer …) may use any name."
         );
-        let page = html::render_notice_page("Unknown host name", &message);
+        let page = render_notice_page("Unknown host name", &message);
         Some((StatusCode::MISDIRECTED_REQUEST, page).into_response())
+    }
+
+    /// Returns who asks for a page, or the response to somebody who may not see it.
+    pub(super) async fn admit(&self, head: &Parts) -> Result<Viewer, Response> {
+        let bearer = bearer_token(&head.headers);
+        if bearer.is_none()
+            && let Some(refusal) = self.unknown_host_refusal(head)
+        {
+            return Err(refusal);
+        }
+        let caller = match &bearer {
+            Some(token) => self.bearer_caller(head, token).await.map(|caller| Some((caller?, None))),
+            None => self
+                .session_caller(head)
+                .await
+                .map(|found| found.map(|(caller, session)| (caller, Some(session)))),
+        };
+        let preferences = Preferences::from_head(head);
+        let viewer = match caller {
+            Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref(), preferences).map(Some),
+            Ok(None) => Ok(None),
+            Err(error) => return Err(login_check_unavailable(&error)),
+        };
+        match viewer {
+            // On public pages, a login must not reduce what the caller sees.
+            Ok(Some(viewer)) if self.is_public => Ok(Viewer { visible_account: None, ..viewer }),
+            Ok(Some(viewer)) => Ok(viewer),
+            Err(session_control) if self.is_public => Ok(public_viewer(session_control, preferences)),
+            Err(session_control) => Err(forbidden(session_control, preferences)),
+            Ok(None) if self.is_public => Ok(public_viewer(SessionControl::SignIn, preferences)),
+            Ok(None) if bearer.is_none() && wants_html(head) => Err(redirect_to_sign_in(head)),
+            Ok(None) => Err(login_required(head)),
+        }
     }
 
     /// Returns the caller with the session in the cookie of the request, and the value of the cookie.
@@ -65,7 +100,7 @@ impl PageAuth {
         &self,
         head: &Parts,
     ) -> Result<Option<(Caller, String)>, ServiceError> {
-        let Some(session) = cookie_scope(head).read(Cookie::Session, &head.headers) else {
+        let Some(session) = CookieScope::of(head).read(Cookie::Session, &head.headers) else {
             return Ok(None);
         };
         let address = ClientConnection::from_extensions(&head.extensions).address;
@@ -87,12 +122,6 @@ impl PageAuth {
     }
 }
 
-/// Returns where the cookies of the request are valid.
-pub(super) fn cookie_scope(head: &Parts) -> CookieScope {
-    let authority = request_authority(&head.uri, &head.headers).unwrap_or_default();
-    CookieScope::new(&authority, ClientConnection::from_extensions(&head.extensions).is_tls)
-}
-
 /// Admits a request to a page only if `auth` allows it.
 pub(super) async fn require_page_access(
     State(auth): State<PageAuth>,
@@ -100,45 +129,17 @@ pub(super) async fn require_page_access(
     next: Next,
 ) -> Response {
     let (mut head, body) = request.into_parts();
-    let bearer = bearer_token(&head.headers);
-    if bearer.is_none()
-        && let Some(refusal) = auth.unknown_host_refusal(&head)
-    {
-        return refusal;
-    }
-    let caller = match &bearer {
-        Some(token) => auth.bearer_caller(&head, token).await.map(|caller| Some((caller?, None))),
-        None => auth
-            .session_caller(&head)
-            .await
-            .map(|found| found.map(|(caller, session)| (caller, Some(session)))),
-    };
-    let viewer = match caller {
-        Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref()),
-        Ok(None) => Ok(None),
-        Err(error) => return login_check_unavailable(&error),
-    };
-    let viewer = match viewer {
-        // On public pages, a login must not reduce what the caller sees.
-        Ok(Some(viewer)) if auth.is_public => Some(Viewer { visible_account: None, ..viewer }),
+    let viewer = match auth.admit(&head).await {
         Ok(viewer) => viewer,
-        Err(session_control) if auth.is_public => Some(public_viewer(session_control)),
-        Err(session_control) => return forbidden(session_control),
+        Err(refusal) => return refusal,
     };
-    let viewer = viewer.or_else(|| auth.is_public.then(|| public_viewer(SessionControl::SignIn)));
-    match viewer {
-        Some(viewer) => {
-            let hides_query_values = !viewer.can_see_query_values && !head.uri.path().starts_with("/manual");
-            head.extensions.insert(viewer);
-            let mut response = next.run(Request::from_parts(head, body)).await;
-            if hides_query_values {
-                response.extensions_mut().insert(HideQueryValues);
-            }
-            response
-        }
-        None if bearer.is_none() && wants_html(&head) => redirect_to_sign_in(&head),
-        None => login_required(&head),
+    let hides_query_values = !viewer.can_see_query_values && !head.uri.path().starts_with("/manual");
+    head.extensions.insert(viewer);
+    let mut response = next.run(Request::from_parts(head, body)).await;
+    if hides_query_values {
+        response.extensions_mut().insert(HideQueryValues);
     }
+    response
 }
 
 /// Admits a request to the metrics only if `auth` allows it.
@@ -174,7 +175,11 @@ pub(super) async fn require_metrics_access(
 
 /// Returns what `caller` may see: its own account, and for the host, which is no user, all accounts. Without the
 /// right to view, returns what the header of the refusal offers.
-fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, SessionControl> {
+fn viewer_for(
+    caller: &Caller,
+    session: Option<&str>,
+    preferences: Preferences,
+) -> Result<Viewer, SessionControl> {
     let session_control = match session {
         Some(session) => {
             SessionControl::SignOut { login: Arc::clone(&caller.login), form_token: form_token(session) }
@@ -186,26 +191,39 @@ fn viewer_for(caller: &Caller, session: Option<&str>) -> Result<Option<Viewer>, 
     }
     let can_see_query_values = caller.role.allows(Permission::Edit);
     let sees_everything = caller.user_id == UserId::HOST && caller.customer == CustomerId::OPERATOR;
-    Ok(Some(if sees_everything {
-        let captures = CaptureAccess::Everybody;
-        Viewer { visible_account: None, captures, can_see_query_values, session_control }
+    Ok(if sees_everything {
+        let (captures, caller) = (CaptureAccess::Everybody, Some(caller.clone()));
+        Viewer { visible_account: None, caller, captures, can_see_query_values, session_control, preferences }
     } else {
         let (visible_account, captures) = (Some(caller.customer), CaptureAccess::Account(caller.customer));
-        Viewer { visible_account, captures, can_see_query_values, session_control }
-    }))
+        let caller = Some(caller.clone());
+        Viewer { visible_account, caller, captures, can_see_query_values, session_control, preferences }
+    })
 }
 
 /// Returns the viewer of public pages: all accounts, but no captures and no query values.
-fn public_viewer(session_control: SessionControl) -> Viewer {
+fn public_viewer(session_control: SessionControl, preferences: Preferences) -> Viewer {
     let captures = CaptureAccess::Nobody;
-    Viewer { visible_account: None, captures, can_see_query_values: false, session_control }
+    Viewer {
+        visible_account: None,
+        caller: None,
+        captures,
+        can_see_query_values: false,
+        session_control,
+        preferences,
+    }
 }
 
-/// Whether a person with a browser asks for a page.
+/// Whether a person with a browser asks for a page, and not a script for a part of one.
 fn wants_html(head: &Parts) -> bool {
     let is_read = matches!(head.method, Method::GET | Method::HEAD);
     let mut accepted = head.headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    is_read && accepted.any(|value| value.contains("text/html"))
+    is_read && !is_from_script(head) && accepted.any(|value| value.contains("text/html"))
+}
+
+/// Whether the scripts of a page sent the request. They cannot show the page that they would be redirected to.
+fn is_from_script(head: &Parts) -> bool {
+    head.headers.contains_key("hx-request")
 }
 
 fn redirect_to_sign_in(head: &Parts) -> Response {
@@ -228,25 +246,24 @@ fn login_required(head: &Parts) -> Response {
 
 /// Builds a response with the status 401, which asks for a bearer token.
 fn unauthorized(message: &str) -> Response {
-    let page = html::render_notice_page("A login is needed", message);
+    let page = render_notice_page("A login is needed", message);
     let mut response = (StatusCode::UNAUTHORIZED, page).into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     response
 }
 
 /// Builds the response to a signed-in user whose role may not view.
-fn forbidden(session_control: SessionControl) -> Response {
-    let viewer = public_viewer(session_control);
+fn forbidden(session_control: SessionControl, preferences: Preferences) -> Response {
+    let viewer = public_viewer(session_control, preferences);
     let body = "<h1>Not permitted</h1><p class=\"notice\">Your role does not permit viewing monitors. Results and \
                 reports are open to it through the API.</p>";
-    let page = html::render_document_without_reload("Not permitted · Vigie", body, &viewer);
+    let page = render_page(PageFrame::new("Not permitted · Vigie", &viewer), body);
     (StatusCode::FORBIDDEN, page).into_response()
 }
 
 /// Returns the response to a request whose login could not be checked.
 pub(super) fn login_check_unavailable(error: &ServiceError) -> Response {
     tracing::warn!(error = ?error, "failed to check a login to the pages");
-    let message = "The login cannot be checked now; see the server log. This page reloads automatically.";
-    (StatusCode::SERVICE_UNAVAILABLE, html::render_notice_page("Login not available", message))
-        .into_response()
+    let message = "The login cannot be checked now; see the server log. Nothing was changed.";
+    (StatusCode::SERVICE_UNAVAILABLE, render_retry_page("Login not available", message)).into_response()
 }

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn every_phase_has_a_colour_of_its_own() {
-        let style = include_str!("style.css");
+        let style = include_str!("assets/style.css");
         let colours: std::collections::BTreeSet<&str> = (Phase::ALL.iter())
             .map(|phase| {
                 let rule = format!(".p-{} {{ --p: ", phase.name());

@@ -3,18 +3,23 @@
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 
+use super::actions::{self, ActionsState};
+use super::assets::unversioned_asset;
+use super::form;
+use super::live::LiveState;
 use super::locations_state::LocationsState;
 use super::page_auth::PageAuth;
 use super::page_state::PageState;
-use super::responses::{not_found, static_asset};
+use super::responses::not_found;
 
 /// Builds all routes but those of the APIs; `auth` protects pages and metrics.
 pub fn router(state: PageState, auth: PageAuth) -> Router {
     let protected_routes = Router::new()
         .route("/", get(super::status_page::get_page))
         .route("/monitors/{id}", get(super::monitor_page::get_page))
-        .route("/results/{id}", get(super::result_page::get_page))
-        .route("/results/{id}/captures/{name}", get(super::captures::get_capture))
+        .route("/palette", get(super::palette::get_places))
+        .route("/results/{id}", get(super::result::get_page))
+        .route("/results/{id}/captures/{name}", get(super::result::get_capture))
         .route("/manual", get(super::manual::redirect_to_index))
         .route("/manual/", get(super::manual::get_index_or_search_results))
         .route("/manual/{*name}", get(super::manual::get_page))
@@ -26,12 +31,15 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
         .route("/sign-in", get(super::sign_in::get_sign_in).post(super::sign_in::post_sign_in))
         .route("/sign-in/link", get(super::sign_in::get_sign_in_link).post(super::sign_in::post_sign_in_link))
         .route("/sign-out", post(super::sign_in::post_sign_out))
+        .route("/preferences", post(super::preferences_form::post_preferences))
         .with_state(auth);
     protected_routes
         .merge(metrics_route)
         .merge(sign_in_routes)
-        .route("/style.css", get(async || static_asset("text/css; charset=utf-8", include_str!("style.css"))))
-        .route("/icon.svg", get(async || static_asset("image/svg+xml", include_str!("icon.svg"))))
+        .route("/assets/{hash}/{name}", get(super::assets::get_asset))
+        // For the page of the API, which is none of these pages, and for bookmarks of the picture.
+        .route("/style.css", get(async || unversioned_asset("style.css")))
+        .route("/icon.svg", get(async || unversioned_asset("icon.svg")))
         .route("/healthz", get(super::health::get_liveness))
         .route("/readyz", get(super::health::get_readiness))
         .fallback(async || not_found("This page does not exist"))
@@ -43,5 +51,30 @@ pub fn locations_router(state: LocationsState, auth: PageAuth) -> Router {
     Router::new()
         .route("/locations", get(super::locations_page::get_page))
         .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
+        .with_state(state)
+}
+
+/// Builds the route of the updates of pages, which decides itself who may see them.
+pub fn live_router(state: LiveState) -> Router {
+    Router::new().route("/live", get(super::live::get_updates)).with_state(state)
+}
+
+/// Builds the routes of what a signed-in person does to a monitor.
+pub fn actions_router(state: ActionsState) -> Router {
+    let auth = state.auth.clone();
+    let pages = Router::new()
+        .route("/monitors/{id}/tests/{test}", get(actions::get_test_page))
+        .route("/monitors/new", get(form::get_new_form))
+        .route("/monitors/{id}/edit", get(form::get_edit_form))
+        .route("/monitors/{id}/remove", get(form::get_removal))
+        .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access));
+    Router::new()
+        .route("/monitors/{id}/pause", post(actions::post_pause))
+        .route("/monitors/{id}/resume", post(actions::post_resume))
+        .route("/monitors/{id}/tests", post(actions::post_test))
+        .route("/monitors/new", post(form::post_new_form))
+        .route("/monitors/{id}/edit", post(form::post_edit_form))
+        .route("/monitors/{id}/remove", post(form::post_removal))
+        .merge(pages)
         .with_state(state)
 }

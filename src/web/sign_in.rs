@@ -1,27 +1,24 @@
 //! Sign-in with a password or a one-time link, and sign-out. The forms work without scripts.
 
-use std::collections::HashMap;
-
 use aws_lc_rs::rand;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::cookies::Cookie;
-use super::csrf::{
-    FORM_TOKEN_FIELD, RequestOrigin, form_token, is_form_token, request_authority, request_origin,
-};
-use super::html::{escape, render_document_without_referrer, render_form_document, render_notice_page};
-use super::page_auth::{PageAuth, cookie_scope, login_check_unavailable};
+use super::cookies::{Cookie, CookieScope};
+use super::csrf::{FORM_TOKEN_FIELD, RequestOrigin, form_token};
+use super::forms::{foreign_form_response, is_own_form, local_path, origin_from_head, read_form, see_other};
+use super::html::escape;
+use super::page_auth::{PageAuth, login_check_unavailable};
+use super::page_frame::{PageFrame, Referrer, render_page};
+use super::preferences::Preferences;
 use crate::service::{ClientConnection, ServiceError};
 
-/// Largest body of a form, in bytes.
-const MAX_FORM_BYTES: usize = 16 * 1024;
-/// Longest path to return to after signing in, in bytes.
-const MAX_NEXT_BYTES: usize = 2_000;
+/// Title of the pages.
+const TITLE: &str = "Sign in · Vigie";
 
 /// `GET /sign-in?next=`: the form, or a redirect if the caller is signed in.
 pub(super) async fn get_sign_in(State(auth): State<PageAuth>, head: Parts) -> Response {
@@ -44,14 +41,14 @@ pub(super) async fn post_sign_in(State(auth): State<PageAuth>, request: Request)
     };
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
     let next = local_path(field("next"));
-    let secret = cookie_scope(&head).read(Cookie::Form, &head.headers);
+    let secret = CookieScope::of(&head).read(Cookie::Form, &head.headers);
     if !is_own_form(&head, secret.as_deref(), field(FORM_TOKEN_FIELD)) {
         let message = "The form was too old or came from another site. Sign in here.";
         return sign_in_form(&head, StatusCode::FORBIDDEN, &next, message);
     }
     let address = ClientConnection::from_extensions(&head.extensions).address;
     match auth.account_service.sign_in(field("login"), field("password"), address).await {
-        Ok(session) => see_other(&next, cookie_scope(&head).header_to_set(Cookie::Session, &session)),
+        Ok(session) => see_other(&next, CookieScope::of(&head).header_to_set(Cookie::Session, &session)),
         Err(ServiceError::InvalidCredentials | ServiceError::UserLocked) => {
             let message = "The login or the password is wrong, or the user may not log in.";
             sign_in_form(&head, StatusCode::BAD_REQUEST, &next, message)
@@ -76,7 +73,7 @@ pub(super) async fn get_sign_in_link(State(auth): State<PageAuth>, head: Parts) 
         r#"<h1>Sign in</h1><form class="sign-in" action="/sign-in/link" method="post"><p>The link signs in this browser as the host, once.</p><input type="hidden" name="token" value="{}"><button>Sign in</button></form>"#,
         escape(&query_value(&head.uri, "token"))
     );
-    render_document_without_referrer("Sign in · Vigie", &body).into_response()
+    render_link_page(&head, &body).into_response()
 }
 
 /// `POST /sign-in/link`: consumes the token of the link and sets the session cookie. The token is what another site
@@ -92,10 +89,9 @@ pub(super) async fn post_sign_in_link(State(auth): State<PageAuth>, request: Req
     let address = ClientConnection::from_extensions(&head.extensions).address;
     let token = form.get("token").map(String::as_str).unwrap_or_default();
     match auth.account_service.use_sign_in_link(token, address).await {
-        Ok(session) => see_other("/", cookie_scope(&head).header_to_set(Cookie::Session, &session)),
+        Ok(session) => see_other("/", CookieScope::of(&head).header_to_set(Cookie::Session, &session)),
         Err(ServiceError::Unauthenticated(message)) => {
-            (StatusCode::FORBIDDEN, render_document_without_referrer("Sign in · Vigie", &notice(&message)))
-                .into_response()
+            (StatusCode::FORBIDDEN, render_link_page(&head, &notice(&message))).into_response()
         }
         Err(error) => login_check_unavailable(&error),
     }
@@ -107,7 +103,7 @@ pub(super) async fn post_sign_out(State(auth): State<PageAuth>, request: Request
         Ok(read) => read,
         Err(refusal) => return refusal,
     };
-    let scope = cookie_scope(&head);
+    let scope = CookieScope::of(&head);
     let session = scope.read(Cookie::Session, &head.headers);
     let sent_token = form.get(FORM_TOKEN_FIELD).map(String::as_str).unwrap_or_default();
     if !is_own_form(&head, session.as_deref(), sent_token) {
@@ -120,26 +116,9 @@ pub(super) async fn post_sign_out(State(auth): State<PageAuth>, request: Request
     }
 }
 
-/// Whether the request comes from a form of this server and carries the token that belongs to `cookie_value`.
-fn is_own_form(head: &Parts, cookie_value: Option<&str>, sent_token: &str) -> bool {
-    origin_from_head(head) == RequestOrigin::SameOrigin
-        && cookie_value.is_some_and(|cookie_value| is_form_token(cookie_value, sent_token))
-}
-
-fn origin_from_head(head: &Parts) -> RequestOrigin {
-    let authority = request_authority(&head.uri, &head.headers).unwrap_or_default();
-    let is_tls = ClientConnection::from_extensions(&head.extensions).is_tls;
-    request_origin(&head.headers, &authority, is_tls)
-}
-
-fn foreign_form_response() -> Response {
-    let message = "The form came from another site, or its session has ended. Nothing was changed.";
-    (StatusCode::FORBIDDEN, render_notice_page("Not accepted", message)).into_response()
-}
-
 /// Renders the form with `message`, and sets the cookie that its token belongs to.
 fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str) -> Response {
-    let scope = cookie_scope(head);
+    let scope = CookieScope::of(head);
     let secret = scope.read(Cookie::Form, &head.headers).unwrap_or_else(random_form_secret);
     let message = if message.is_empty() { String::new() } else { notice(message) };
     let body = format!(
@@ -147,11 +126,18 @@ fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str) -> 
         form_token(&secret),
         escape(next)
     );
-    let mut response = (status, render_form_document("Sign in · Vigie", &body)).into_response();
+    let frame = PageFrame::without_viewer(TITLE, Preferences::from_head(head));
+    let mut response = (status, render_page(frame, &body)).into_response();
     if let Some(cookie) = scope.header_to_set(Cookie::Form, &secret) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     response
+}
+
+/// Renders a page whose address holds the token of a link.
+fn render_link_page(head: &Parts, body: &str) -> Html<String> {
+    let frame = PageFrame::without_viewer(TITLE, Preferences::from_head(head));
+    render_page(PageFrame { referrer: Referrer::Never, ..frame }, body)
 }
 
 fn notice(message: &str) -> String {
@@ -166,65 +152,7 @@ fn random_form_secret() -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Redirects to `location`, a path of this server, and sets `cookie`.
-fn see_other(location: &str, cookie: Option<HeaderValue>) -> Response {
-    let mut response = (StatusCode::SEE_OTHER, [(header::LOCATION, location.to_owned())]).into_response();
-    response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
-    response
-}
-
-/// Returns `next` if it is a path of this server, otherwise `/`: a link to the sign-in page must not lead to another
-/// site.
-fn local_path(next: &str) -> String {
-    let is_local = next.starts_with('/')
-        && !next.starts_with("//")
-        && !next.starts_with("/sign-")
-        && next.len() <= MAX_NEXT_BYTES
-        && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    if is_local { next.to_owned() } else { "/".to_owned() }
-}
-
 fn query_value(uri: &Uri, name: &str) -> String {
     let mut pairs = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
     pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
-}
-
-/// Reads the fields of a form, unless the request has an unknown host name.
-async fn read_form(auth: &PageAuth, request: Request) -> Result<(Parts, HashMap<String, String>), Response> {
-    let (head, body) = request.into_parts();
-    if let Some(refusal) = auth.unknown_host_refusal(&head) {
-        return Err(refusal);
-    }
-    let Ok(bytes) = axum::body::to_bytes(body, MAX_FORM_BYTES).await else {
-        let page = render_notice_page("Not accepted", "The form is too long, or the connection broke.");
-        return Err((StatusCode::PAYLOAD_TOO_LARGE, page).into_response());
-    };
-    Ok((head, url::form_urlencoded::parse(&bytes).into_owned().collect()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_paths_of_this_server_are_returned_to() {
-        for local in ["/", "/monitors/7", "/?standing=error&q=a%20b", "/results/00a/captures/x%2Epng"] {
-            assert_eq!(local_path(local), local);
-        }
-        for foreign in [
-            "",
-            "//evil.example/",
-            "/\\evil.example",
-            "https://evil.example/",
-            "evil",
-            "/a b",
-            "/a\nb",
-            "/\u{e9}",
-            "/sign-in",
-            "/sign-out",
-            &format!("/{}", "x".repeat(MAX_NEXT_BYTES)),
-        ] {
-            assert_eq!(local_path(foreign), "/", "{foreign}");
-        }
-    }
 }

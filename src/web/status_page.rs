@@ -3,14 +3,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use askama::Template;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::Uri;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 
-use super::html::{
-    escape, format_coarse_duration, format_micros, format_time, render_age, render_reloading_document,
-};
+use super::html::{escape, format_micros, format_time, render_age, render_time_since, render_time_until};
+use super::live::{LiveBlock, LivePage, LiveRow, render_live_element};
+use super::page_frame::{PageFrame, Section, render_page};
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::responses::store_unavailable;
@@ -44,17 +45,43 @@ pub(super) async fn get_page(
     Extension(viewer): Extension<Viewer>,
     uri: Uri,
 ) -> Response {
-    match render_status_page(&state, &viewer, StatusPageQuery::from_uri(&uri)).await {
-        Ok(html) => html.into_response(),
-        Err(error) => store_unavailable(&error),
-    }
+    let query = StatusPageQuery::from_uri(&uri);
+    let page = match load_page(&state, &viewer, &query).await {
+        Ok(page) => page,
+        Err(error) => return store_unavailable(&error),
+    };
+    let locations = state.monitor_reader.locations();
+    let location_names: Vec<_> = locations.iter().map(|location| location.name.as_str()).collect();
+    let location_names = location_names.join(", ");
+    let filter = StatusFilter { query: &query };
+    let blocks: String = page.blocks.iter().map(LiveBlock::render).collect();
+    let body = format!(
+        "<div class=\"heading\"><h1>Monitors <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{blocks}{}</div>",
+        escape(&location_names),
+        if viewer.may_create() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
+        // Writing into a string cannot fail.
+        filter.render().unwrap_or_default(),
+        render_live_element(&query.to_path(), &page),
+    );
+    let frame = PageFrame {
+        section: Some(Section::Monitors),
+        ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
+    };
+    render_page(frame, &body).into_response()
 }
 
-async fn render_status_page(
+/// Makes what changes by itself of the page at `uri`.
+pub(super) async fn live_page(state: &PageState, viewer: &Viewer, uri: &Uri) -> Result<LivePage, Response> {
+    let query = StatusPageQuery::from_uri(uri);
+    load_page(state, viewer, &query).await.map_err(|error| store_unavailable(&error))
+}
+
+/// Makes the tiles and the rows of the page.
+async fn load_page(
     state: &PageState,
     viewer: &Viewer,
-    page_query: StatusPageQuery,
-) -> Result<Html<String>, StoreError> {
+    page_query: &StatusPageQuery,
+) -> Result<LivePage, StoreError> {
     let now = state.clock.now();
     let mut board = state.monitor_reader.status_board(now).await?;
     if let Some(customer) = viewer.visible_account {
@@ -75,20 +102,11 @@ async fn render_status_page(
         .find(|(status, _)| status.as_str() == "error")
         .map_or(0, |(_, count)| *count);
     let title = if error_count > 0 { format!("({error_count}) Vigie") } else { "Vigie".to_owned() };
-    let locations = state.monitor_reader.locations();
-    let location_names: Vec<_> = locations.iter().map(|location| location.name.as_str()).collect();
-    let location_names = location_names.join(", ");
-    let escaped_locations = escape(&location_names);
-    let mut body = format!(
-        "<h1>Monitors <small>checked from {escaped_locations}, {} UTC · <a href=\"/locations\">locations and agents</a></small></h1>",
-        format_time(now)
-    );
-    body.push_str(&render_status_tiles(&board, &page_query));
-    body.push_str(&render_filter_form(&page_query));
     let overall_health = |monitor: &Monitor| state.monitor_reader.overall_health(monitor, now);
-    body.push_str(&render_rows(&board, &page, &overall_health, now));
-    body.push_str(&render_pager(&page_query, page.total));
-    Ok(render_reloading_document(&title, &body, viewer))
+    let tiles = LiveBlock::new("tiles", render_status_tiles(&board, page_query));
+    let mut rows = render_rows(&board, &page, &overall_health, now);
+    rows.after.push_str(&render_pager(page_query, page.total));
+    Ok(LivePage { title, blocks: vec![tiles, rows] })
 }
 
 impl StatusPageQuery {
@@ -111,8 +129,13 @@ impl StatusPageQuery {
         query
     }
 
-    /// Returns the address of this query, escaped for an attribute.
-    fn to_href(&self) -> String {
+    /// Whether only monitors of this type are shown.
+    fn is_of(&self, monitor_type: &MonitorType) -> bool {
+        self.monitor_type.as_ref() == Some(monitor_type)
+    }
+
+    /// Returns the path of the page with this query.
+    fn to_path(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let parameters = [
             ("standing", self.status.map(|status| status.as_str().to_owned())),
@@ -128,53 +151,65 @@ impl StatusPageQuery {
         }
         match query.finish() {
             query if query.is_empty() => "/".to_owned(),
-            query => format!("/?{}", escape(&query)),
+            query => format!("/?{query}"),
         }
     }
+}
+
+/// A state with the number of monitors in it.
+struct StatusTile {
+    name: &'static str,
+    href: String,
+    count: usize,
+    is_current: bool,
+}
+
+#[derive(Template)]
+#[template(path = "status_tiles.html", config = "src/web/askama.toml")]
+struct StatusTiles {
+    tiles: Vec<StatusTile>,
+}
+
+/// The form by which monitors are found.
+#[derive(Template)]
+#[template(path = "status_filter.html", config = "src/web/askama.toml")]
+struct StatusFilter<'a> {
+    query: &'a StatusPageQuery,
+}
+
+/// A monitor in the list.
+#[derive(Template)]
+#[template(path = "status_row.html", config = "src/web/askama.toml")]
+struct StatusRowView<'a> {
+    row: &'a StatusRow,
+    health: OverallHealth,
+    /// Until when it is paused, as HTML.
+    pause_note: String,
+    last_run: Option<LastRunView>,
+}
+
+/// The last run of a monitor, as HTML.
+struct LastRunView {
+    age: String,
+    duration: String,
+    phase_bar: String,
+    reason: String,
+    since: String,
 }
 
 fn render_status_tiles(board: &StatusBoard, query: &StatusPageQuery) -> String {
-    let mut out = String::from(r#"<nav class="tiles">"#);
-    let mut push_tile = |status: Option<MonitorStatus>, count: usize| {
-        let name = status.map_or("all", MonitorStatus::as_str);
-        let current_attribute = if query.status == status { r#" aria-current="page""# } else { "" };
-        let href = StatusPageQuery { status, page_number: 1, ..query.clone() }.to_href();
-        let _ = write!(
-            out,
-            r#"<a class="tile s-{name}" href="{href}"{current_attribute}><b>{count}</b>{name}</a>"#
-        );
+    let tile = |status: Option<MonitorStatus>, count: usize| StatusTile {
+        name: status.map_or("all", MonitorStatus::as_str),
+        href: StatusPageQuery { status, page_number: 1, ..query.clone() }.to_path(),
+        count,
+        is_current: query.status == status,
     };
-    push_tile(None, board.len());
-    for (status, count) in board.counts_by_status() {
-        if count > 0 || query.status == Some(status) {
-            push_tile(Some(status), count);
-        }
-    }
-    out.push_str("</nav>");
-    out
-}
-
-fn render_filter_form(query: &StatusPageQuery) -> String {
-    let mut out = String::from(r#"<form class="filter" action="/" method="get">"#);
-    if let Some(status) = query.status {
-        let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, status.as_str());
-    }
-    let text = escape(&query.name_contains);
-    let _ = write!(
-        out,
-        r#"<label>Name <input type="search" name="q" value="{text}" maxlength="255"></label> <label>Type <select name="type"><option value="">all</option>"#
-    );
-    for monitor_type in MonitorType::ALL {
-        let selected = if query.monitor_type == Some(*monitor_type) { " selected" } else { "" };
-        let _ = write!(out, "<option{selected}>{monitor_type}</option>");
-    }
-    let properties = query.properties.join(",");
-    let properties = escape(&properties);
-    let _ = write!(
-        out,
-        r#"</select></label> <label>Property <input type="search" name="property" value="{properties}" placeholder="team:a" maxlength="255"></label> <button>Show</button></form>"#
-    );
-    out
+    let counts = board.counts_by_status().into_iter();
+    let shown = counts.filter(|(status, count)| *count > 0 || query.status == Some(*status));
+    let all = std::iter::once(tile(None, board.len()));
+    let tiles = all.chain(shown.map(|(status, count)| tile(Some(status), count))).collect();
+    // Writing into a string cannot fail.
+    StatusTiles { tiles }.render().unwrap_or_default()
 }
 
 fn render_rows(
@@ -182,61 +217,44 @@ fn render_rows(
     page: &PaginatedStatusRows,
     overall_health: &dyn Fn(&Monitor) -> OverallHealth,
     now: Timestamp,
-) -> String {
+) -> LiveBlock {
+    let notice = |text: &str| LiveBlock::new("rows", format!(r#"<p class="notice">{text}</p>"#));
     if board.is_empty() {
-        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or create one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it appears here at once.</p>"#.to_owned();
+        return notice(
+            r#"There are no monitors yet. Put a file into the monitors folder, or create one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it appears here at once."#,
+        );
     }
     if page.rows.is_empty() {
-        return r#"<p class="notice">No monitor matches. <a href="/">Show all</a></p>"#.to_owned();
+        return notice(r#"No monitor matches. <a href="/">Show all</a>"#);
     }
-    let mut out = String::from(
-        r#"<div class="scroll"><table class="rows"><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
-    );
-    for row in &page.rows {
-        out.push_str(&render_row(row, overall_health(&row.monitor), now));
+    let rows = page.rows.iter().map(|row| render_row(row, overall_health(&row.monitor), now)).collect();
+    let last_phases = page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases()));
+    LiveBlock {
+        id: "rows",
+        before: r#"<div class="scroll"><table class="rows"><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#.to_owned(),
+        rows,
+        after: format!("</tbody></table></div>{}", render_phase_legend(last_phases)),
     }
-    out.push_str("</tbody></table></div>");
-    out.push_str(&render_phase_legend(
-        page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases())),
-    ));
-    out
 }
 
-fn render_row(row: &StatusRow, overall_health: OverallHealth, now: Timestamp) -> String {
-    let (id, name, monitor_type) = (row.monitor.id, escape(row.monitor.name()), row.monitor.monitor_type());
-    let status = row.status.as_str();
-    let health_note = if overall_health.is_failing() {
-        format!(" <small>{}</small>", overall_health.as_str())
-    } else {
-        String::new()
-    };
-    let mut out = format!(
-        r#"<tr><td><span class="pill s-{status}">{status}</span>{health_note}</td><td><a href="/monitors/{id}">{name}</a></td><td>{monitor_type}</td>"#
-    );
-    let pause_text = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
-    let pause_text = pause_text.map(|until| {
-        format!("until {} UTC, {} from now", format_time(until), format_coarse_duration(until.since(now)))
+fn render_row(row: &StatusRow, health: OverallHealth, now: Timestamp) -> LiveRow {
+    let paused_until = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
+    let pause_note = paused_until
+        .map(|until| format!("until {} UTC, {} from now", format_time(until), render_time_until(until, now)));
+    let last_run = row.state.as_ref().map(|state| {
+        let last_result = row.last_result.as_ref();
+        let reason = last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason);
+        LastRunView {
+            age: render_age(state.planned_at, now),
+            duration: if state.duration_us > 0 { format_micros(state.duration_us) } else { String::new() },
+            phase_bar: last_result.map(|result| render_phase_bar(&result.phases())).unwrap_or_default(),
+            reason: pause_note.clone().unwrap_or_else(|| escape(&reason).into_owned()),
+            since: render_time_since(state.streak_started_at, now),
+        }
     });
-    if let Some(state) = &row.state {
-        let duration_text =
-            if state.duration_us > 0 { format_micros(state.duration_us) } else { String::new() };
-        let bar =
-            row.last_result.as_ref().map(|result| render_phase_bar(&result.phases())).unwrap_or_default();
-        let reason = row.last_result.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
-        let reason = pause_text.unwrap_or(reason);
-        let (last_run_age, state_age) =
-            (render_age(state.planned_at, now), format_coarse_duration(now.since(state.streak_started_at)));
-        let _ = write!(
-            out,
-            r#"<td>{last_run_age}</td><td class="n" data-h="took">{duration_text}</td><td>{bar}</td><td class="reason">{}</td><td data-h="since">{state_age}</td></tr>"#,
-            escape(&reason)
-        );
-    } else {
-        let pause_text = pause_text.unwrap_or_default();
-        let _ =
-            write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{pause_text}</td><td></td></tr>"#);
-    }
-    out
+    let view = StatusRowView { row, health, pause_note: pause_note.unwrap_or_default(), last_run };
+    // Writing into a string cannot fail.
+    LiveRow { id: format!("monitor-{}", row.monitor.id), html: view.render().unwrap_or_default() }
 }
 
 fn render_pager(query: &StatusPageQuery, monitor_count: usize) -> String {
@@ -245,13 +263,14 @@ fn render_pager(query: &StatusPageQuery, monitor_count: usize) -> String {
         return String::new();
     }
     let page_link = |page: usize, text: &str| {
-        let href = StatusPageQuery { page_number: page, ..query.clone() }.to_href();
-        format!(r#"<a href="{href}">{text}</a>"#)
+        let path = StatusPageQuery { page_number: page, ..query.clone() }.to_path();
+        format!(r#"<a href="{}">{text}</a>"#, escape(&path))
     };
-    let mut out = String::from(r#"<nav class="pager">"#);
+    let mut out = String::from(r#"<nav class="pager" aria-label="Pages">"#);
     if query.page_number > 1 {
         out.push_str(&page_link((query.page_number - 1).min(page_count), "← previous"));
     }
+    // Writing into a string cannot fail.
     let _ = write!(out, "<span>page {} of {page_count}, {monitor_count} monitors</span>", query.page_number);
     if query.page_number < page_count {
         out.push_str(&page_link(query.page_number + 1, "next →"));
@@ -272,8 +291,8 @@ mod tests {
         let repeated = StatusPageQuery::from_uri(&"/?property=team:a&property=env:b".parse().unwrap());
         assert_eq!(repeated.properties, query.properties);
         assert_eq!((query.name_contains.as_str(), query.page_number), ("a & b", 3));
-        assert_eq!(query.to_href().replace("&amp;", "&"), address);
-        assert_eq!(StatusPageQuery::from_uri(&"/?page=0&standing=odd".parse().unwrap()).to_href(), "/");
+        assert_eq!(query.to_path(), address);
+        assert_eq!(StatusPageQuery::from_uri(&"/?page=0&standing=odd".parse().unwrap()).to_path(), "/");
     }
 
     #[test]

@@ -3,19 +3,51 @@
 use std::sync::Arc;
 
 use super::csrf::FORM_TOKEN_FIELD;
-use crate::domain::{CustomerId, escape_html};
+use super::preferences::Preferences;
+use crate::domain::{CustomerId, Permission, UserId, escape_html};
+use crate::service::Caller;
 
 /// What the caller may see.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Viewer {
     /// Account whose monitors are shown; `None` for all accounts.
     pub(super) visible_account: Option<CustomerId>,
+    /// Who is signed in; `None` for somebody else on public pages.
+    pub(super) caller: Option<Caller>,
     /// Whose captures are shown.
     pub(super) captures: CaptureAccess,
     /// Whether the values of queries in URLs are shown.
     pub(super) can_see_query_values: bool,
     /// What the header of the page offers.
     pub(super) session_control: SessionControl,
+    /// How the person wants the pages to look.
+    pub(super) preferences: Preferences,
+}
+
+impl Viewer {
+    /// Returns the caller that acts for the viewer in the account `customer`; `None` when the viewer may not act there.
+    /// The host acts in every account.
+    pub(super) fn caller_for(&self, customer: CustomerId) -> Option<Caller> {
+        let caller = self.caller.clone()?;
+        match caller.user_id {
+            UserId::HOST => Some(Caller { customer, ..caller }),
+            _ => Some(caller).filter(|caller| caller.customer == customer),
+        }
+    }
+
+    /// Whether the viewer may create monitors from the pages.
+    pub(super) fn may_create(&self) -> bool {
+        let may_edit = self.caller.as_ref().is_some_and(|caller| caller.allows(Permission::Edit));
+        may_edit && self.form_token().is_some()
+    }
+
+    /// Returns the token of the viewer's forms; `None` without a session.
+    pub(super) fn form_token(&self) -> Option<&str> {
+        match &self.session_control {
+            SessionControl::SignOut { form_token, .. } => Some(form_token),
+            SessionControl::Nothing | SessionControl::SignIn => None,
+        }
+    }
 }
 
 /// Whose captures a viewer may see. They may contain what only a logged-in user may see, so they are never public, even
@@ -31,7 +63,7 @@ pub(super) enum CaptureAccess {
 }
 
 /// What the header of a page offers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SessionControl {
     /// Nothing, for a caller with a token.
     Nothing,
@@ -57,5 +89,18 @@ impl SessionControl {
                 escape_html(login)
             ),
         }
+    }
+}
+
+/// Returns a viewer of all accounts, for tests.
+#[cfg(test)]
+pub(super) fn test_viewer() -> Viewer {
+    Viewer {
+        visible_account: None,
+        caller: None,
+        captures: CaptureAccess::Nobody,
+        can_see_query_values: true,
+        session_control: SessionControl::Nothing,
+        preferences: Preferences::default(),
     }
 }

@@ -6,6 +6,7 @@ mod dependencies;
 mod faults;
 mod first_checks;
 pub mod ledger;
+mod live;
 mod locations;
 mod metrics;
 mod pages;

@@ -40,7 +40,7 @@ async fn the_status_page_shows_counts_and_lists_errors_first() {
         "40.0 ms",
         "20 min ago",
         r#"class="p-connect""#,
-        r#"<meta http-equiv="refresh" content="10">"#,
+        r#"hx-sse:connect="/live?page=%2F&"#,
     ] {
         at(body, part);
     }
@@ -84,9 +84,14 @@ async fn names_and_reasons_cannot_become_markup() {
     let served = serve(MemoryResults::new(vec![failed]), vec![monitor(1, evil)]).await;
     for path in ["/", "/monitors/1", "/?q=%22%3E%3Cscript%3E"] {
         let body = served.get(path).await.body;
-        assert!(!body.contains("<script"), "{path}: {body}");
+        // The scripts of the page are files.
+        assert_eq!(
+            body.matches("<script").count(),
+            body.matches("<script src=\"/assets/").count(),
+            "{path}: {body}"
+        );
     }
-    at(&served.get("/").await.body, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;");
+    at(&served.get("/").await.body, "&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;");
 }
 
 #[tokio::test]
@@ -94,7 +99,7 @@ async fn a_hundred_thousand_monitors_are_paged() {
     let monitors = (1..=100_000).map(|id| monitor(id, &format!("monitor {id:06}"))).collect();
     let served = serve(MemoryResults::default(), monitors).await;
     let first = served.get("/").await.body;
-    assert_eq!(first.matches("<tr>").count(), 51);
+    assert_eq!(first.matches("<tr").count(), 51);
     at(&first, "page 1 of 2000, 100000 monitors");
     let last = served.get("/?page=2000").await.body;
     at(&last, "monitor 100000");
@@ -125,7 +130,8 @@ async fn a_result_has_a_page_of_its_own() {
     at(&served.get("/monitors/1").await.body, &format!(r#"<a href="{path}">"#));
     let page = served.get(&path).await;
     assert_eq!(page.status, 200);
-    for part in ["&quot;connect_us&quot;: 9000", "&lt;b&gt;refused&lt;/b&gt;", r#"<a href="/monitors/1">"#] {
+    for part in ["&#34;connect_us&#34;: 9000", "&#60;b&#62;refused&#60;/b&#62;", r#"<a href="/monitors/1">"#]
+    {
         at(&page.body, part);
     }
     assert!(!page.body.contains("<b>refused"));

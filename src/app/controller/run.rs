@@ -284,7 +284,7 @@ impl Leading<'_> {
         server.services.ensure_first_admin(self.admin_password_file.as_deref(), &settings.data_dir).await?;
         server.services.api_state.account_service.set_host_token(&self.entry.host_token);
         tasks.handles.extend(server.spawn_background_jobs(&tasks.stop));
-        let router = server.router(&settings.server);
+        let router = server.router(&settings.server, &tasks.stop);
         let drain_timeout = settings.concurrency.drain_timeout;
         let mut running_config =
             Box::pin(start_work(server, settings, tasks, Arc::new(move || validity.is_valid()))).await?;

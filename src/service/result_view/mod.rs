@@ -3,6 +3,7 @@
 
 mod attempts;
 mod browser;
+mod comparison;
 mod content_view_rows;
 mod details_view;
 mod fact_lines;
@@ -18,6 +19,7 @@ mod units;
 
 pub use attempts::{AttemptView, HopHeading, HopView, attempt_views};
 pub use browser::{ActionView, BrowserStepView, BrowserView, ConsoleLine, PageMetric, PageMetricValue};
+pub use comparison::{ComparisonRow, comparison_rows};
 pub use content_view_rows::ContentViewRow;
 pub use details_view::DetailsView;
 pub use fact_lines::{FactLine, fact_lines};

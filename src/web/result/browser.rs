@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_micros};
 use super::waterfall::render_waterfall;
 use crate::service::result_view::{BrowserStepView, BrowserView, PageMetric, StepView};
+use crate::web::html::{escape, format_micros};
 
 /// Most objects shown per step; the result in JSON below the details has more.
 const MAX_SHOWN_OBJECTS: usize = 100;

@@ -1,6 +1,6 @@
 //! The details of a check on the page of its result: steps, browser, and the page with its objects.
 
-use super::{browser_details, content_view_table, steps, waterfall};
+use super::{browser, content_views, steps, waterfall};
 use crate::domain::CheckDetails;
 use crate::service::result_view::DetailsView;
 
@@ -9,12 +9,12 @@ pub(super) fn render_details(details: &CheckDetails) -> String {
     let details = DetailsView::new(details);
     let mut out = String::new();
     steps::render_steps(&mut out, &details.steps);
-    content_view_table::render_content_views(&mut out, &details.content_views);
+    content_views::render_content_views(&mut out, &details.content_views);
     for step in &details.steps {
-        browser_details::render_browser_step(&mut out, step);
+        browser::render_browser_step(&mut out, step);
     }
     if let Some(browser) = &details.browser {
-        browser_details::render_browser(&mut out, browser);
+        browser::render_browser(&mut out, browser);
     }
     if let Some(page) = &details.page {
         waterfall::render_page_objects(&mut out, page);

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_micros};
 use crate::service::result_view::ContentViewRow;
+use crate::web::html::{escape, format_micros};
 
 /// Renders all content views; nothing without any. Writing into a string cannot fail.
 pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>]) {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_micros};
-use super::phase_bar::render_phase_legend;
 use crate::service::result_view::{ObjectChangeView, ObjectView, PageView, waterfall_span_us};
+use crate::web::html::{escape, format_micros};
+use crate::web::phase_bar::render_phase_legend;
 
 /// Most objects shown; the record below has the rest.
 const MAX_SHOWN_OBJECTS: usize = 200;

@@ -8,12 +8,12 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::html::escape;
-use super::page_state::PageState;
-use super::responses::{not_found, store_unavailable};
-use super::result_lookup::find_result_if_captures_visible;
-use super::viewer::Viewer;
+use super::lookup::find_result_if_captures_visible;
 use crate::domain::{CapturedFile, CheckResult};
+use crate::web::html::escape;
+use crate::web::page_state::PageState;
+use crate::web::responses::{not_found, store_unavailable};
+use crate::web::viewer::Viewer;
 
 /// Renders pictures first, then links to the other files; nothing without captures. Writing into a string cannot fail.
 pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
@@ -49,7 +49,7 @@ fn capture_url(result: &CheckResult, capture: &CapturedFile) -> String {
 
 /// `GET /results/{id}/captures/{name}`: serves images as they are and all else as plain text. The content comes from
 /// a target, which may be hostile: browsers must neither run it nor guess another type.
-pub(super) async fn get_capture(
+pub(in crate::web) async fn get_capture(
     State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
     Path((id, name)): Path<(String, String)>,
@@ -74,7 +74,7 @@ pub(super) async fn get_capture(
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
-        // A result does not change, but its page reloads regularly.
+        // A result does not change.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=3600, immutable")),
     ];
     match file.content {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::html::{escape, format_micros};
-use super::phase_bar::{render_phase_bar, render_phase_legend};
 use crate::service::result_view::StepView;
+use crate::web::html::{escape, format_micros};
+use crate::web::phase_bar::{render_phase_bar, render_phase_legend};
 
 /// Renders all steps; nothing without any. Writing into a string cannot fail.
 pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>]) {

@@ -1,8 +1,8 @@
 //! Finds the result that a page shows, if the viewer may see it.
 
-use super::page_state::PageState;
-use super::viewer::{CaptureAccess, Viewer};
 use crate::domain::{CheckResult, StoreError};
+use crate::web::page_state::PageState;
+use crate::web::viewer::{CaptureAccess, Viewer};
 
 /// Returns the result if it exists and `viewer` may see it.
 pub(super) async fn find_result(

@@ -1,0 +1,46 @@
+//! Forms that change something: sent by a signed-in person from a page of this server.
+
+use std::collections::HashMap;
+
+use axum::extract::Request;
+use axum::response::Response;
+
+use crate::web::cookies::{Cookie, CookieScope};
+use crate::web::csrf::FORM_TOKEN_FIELD;
+use crate::web::forms::{foreign_form_response, is_own_form, read_fields};
+use crate::web::page_auth::PageAuth;
+use crate::web::viewer::Viewer;
+
+/// Largest body of a form with a button and little else, in bytes.
+pub(in crate::web) const MAX_BUTTON_FORM_BYTES: usize = 16 * 1024;
+/// Largest body of the form of a monitor, in bytes: scripts, certificates and projects stand in it.
+pub(in crate::web) const MAX_MONITOR_FORM_BYTES: usize = 16 * 1024 * 1024;
+
+/// A form of a signed-in person.
+pub(in crate::web) struct OwnForm {
+    /// The person.
+    pub(in crate::web) viewer: Viewer,
+    /// The fields.
+    pub(in crate::web) fields: HashMap<String, String>,
+}
+
+/// Reads a form of at most `max_bytes`, unless it comes from another site or from nobody who is signed in: their bodies are
+/// not even read.
+pub(in crate::web) async fn read_own_form(
+    auth: &PageAuth,
+    request: Request,
+    max_bytes: usize,
+) -> Result<OwnForm, Response> {
+    let (head, body) = request.into_parts();
+    let viewer = auth.admit(&head).await?;
+    if viewer.form_token().is_none() {
+        return Err(foreign_form_response());
+    }
+    let fields = read_fields(body, max_bytes).await?;
+    let session = CookieScope::of(&head).read(Cookie::Session, &head.headers);
+    let token = fields.get(FORM_TOKEN_FIELD).map(String::as_str).unwrap_or_default();
+    if !is_own_form(&head, session.as_deref(), token) {
+        return Err(foreign_form_response());
+    }
+    Ok(OwnForm { viewer, fields })
+}

@@ -1,0 +1,218 @@
+//! Bars of how the runs of a monitor went: the last 24 hours, 7, 30 and 90 days. Each outcome has its own colour; what did
+//! not run is never green.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use super::html::format_time;
+use super::page_state::PageState;
+use crate::domain::{Outcome, Pagination, Rollup, RollupQuery, RollupStep, StoreError, Timestamp};
+use crate::schema::Monitor;
+
+/// Runs by outcome, in the order of [`Outcome::ALL`].
+type RunCounts = [u64; 6];
+
+/// Most statistics of a query: 90 days, or a week of hours, at a hundred locations.
+const MAX_ROLLUPS: u32 = 20_000;
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
+/// Height of a bar in its own units.
+const BAR_HEIGHT: f64 = 30.0;
+/// Smallest height of an outcome with runs, so that it stays visible.
+const MIN_SEGMENT_HEIGHT: f64 = 4.0;
+/// Width of a bar and its gap.
+const BAR_PITCH: usize = 10;
+
+/// A span of time with bars of one width.
+struct BarSpan {
+    name: &'static str,
+    bars: u32,
+    width: Duration,
+}
+
+/// The spans that are shown.
+const SPANS: [BarSpan; 4] = [
+    BarSpan { name: "24 hours", bars: 24, width: HOUR },
+    BarSpan { name: "7 days", bars: 42, width: Duration::from_hours(4) },
+    BarSpan { name: "30 days", bars: 30, width: DAY },
+    BarSpan { name: "90 days", bars: 90, width: DAY },
+];
+
+/// Reads the runs of `monitor` and renders the bars up to `now`.
+pub(super) async fn load_history_bars(
+    state: &PageState,
+    monitor: &Monitor,
+    now: Timestamp,
+) -> Result<String, StoreError> {
+    let hours = runs_by_step(state, monitor, RollupStep::Hour, now - 7 * DAY, now).await?;
+    let days = runs_by_step(state, monitor, RollupStep::Day, now - 90 * DAY, now).await?;
+    Ok(render_history_bars(&hours, &days, now))
+}
+
+async fn runs_by_step(
+    state: &PageState,
+    monitor: &Monitor,
+    step: RollupStep,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<BTreeMap<Timestamp, RunCounts>, StoreError> {
+    let query = RollupQuery {
+        monitor_id: monitor.id,
+        customer: None,
+        location: None,
+        step,
+        from: step.start_of(from),
+        until,
+        with_browser_figures: false,
+    };
+    let page = Pagination { limit: MAX_ROLLUPS, offset: 0 };
+    let rollups = state.monitor_reader.rollup_points(query, page).await?.map(|page| page.items);
+    let mut by_start = BTreeMap::new();
+    for Rollup { start, runs_by_outcome, .. } in rollups.unwrap_or_default() {
+        add_counts(by_start.entry(start).or_default(), &runs_by_outcome);
+    }
+    Ok(by_start)
+}
+
+fn add_counts(sum: &mut RunCounts, counts: &RunCounts) {
+    for (sum, count) in sum.iter_mut().zip(counts) {
+        *sum += count;
+    }
+}
+
+/// Sums runs over steps of `width`, which start at multiples of it.
+fn sum_by_width(runs: &BTreeMap<Timestamp, RunCounts>, width: Duration) -> BTreeMap<Timestamp, RunCounts> {
+    let mut sums = BTreeMap::new();
+    for (start, counts) in runs {
+        add_counts(sums.entry(step_start(*start, width)).or_default(), counts);
+    }
+    sums
+}
+
+fn step_start(time: Timestamp, width: Duration) -> Timestamp {
+    let width_us = i64::try_from(width.as_micros()).unwrap_or(i64::MAX).max(1);
+    Timestamp::from_micros(time.as_micros() - time.as_micros().rem_euclid(width_us))
+}
+
+fn render_history_bars(
+    hours: &BTreeMap<Timestamp, RunCounts>,
+    days: &BTreeMap<Timestamp, RunCounts>,
+    now: Timestamp,
+) -> String {
+    let mut out = String::from(r#"<div class="history">"#);
+    for span in &SPANS {
+        let runs = sum_by_width(if span.width < DAY { hours } else { days }, span.width);
+        render_span(&mut out, span, &runs, now);
+    }
+    out.push_str("</div>");
+    out
+}
+
+/// Renders the bars of one span. Writing into a string cannot fail, here and below.
+fn render_span(out: &mut String, span: &BarSpan, runs: &BTreeMap<Timestamp, RunCounts>, now: Timestamp) {
+    let last_start = step_start(now, span.width);
+    let starts = (0..span.bars).rev().map(|back| last_start - span.width * back);
+    let mut total = RunCounts::default();
+    let mut bars = String::new();
+    for (index, start) in starts.enumerate() {
+        let counts = runs.get(&start).copied().unwrap_or_default();
+        add_counts(&mut total, &counts);
+        render_bar(&mut bars, index * BAR_PITCH, start, &counts);
+    }
+    let width = span.bars as usize * BAR_PITCH;
+    let summary = summary_text(&total);
+    let _ = write!(
+        out,
+        r#"<figure><figcaption>{} <strong>{}</strong></figcaption><svg viewBox="0 0 {width} 30" preserveAspectRatio="none" role="img" aria-label="{}: {summary}">{bars}</svg></figure>"#,
+        span.name,
+        passed_text(&total),
+        span.name
+    );
+}
+
+fn render_bar(out: &mut String, x: usize, start: Timestamp, counts: &RunCounts) {
+    let total: u64 = counts.iter().sum();
+    let bar_width = BAR_PITCH - 2;
+    let _ = write!(out, "<g><title>{} UTC: {}</title>", format_time(start), summary_text(counts));
+    if total == 0 {
+        let _ = write!(out, r#"<rect class="o-none" x="{x}" width="{bar_width}" height="30"/>"#);
+    }
+    let present = counts.iter().filter(|count| **count > 0).count();
+    let free_height = BAR_HEIGHT - MIN_SEGMENT_HEIGHT * present as f64;
+    let mut y = 0.0;
+    // The worst on top.
+    for outcome in
+        [Outcome::Error, Outcome::Unknown, Outcome::Missed, Outcome::Warning, Outcome::Blackout, Outcome::Ok]
+    {
+        let count = counts[usize::from(outcome.code())];
+        if count > 0 {
+            let height = MIN_SEGMENT_HEIGHT + free_height * count as f64 / total as f64;
+            let _ = write!(
+                out,
+                r#"<rect class="o-{outcome}" x="{x}" y="{y:.1}" width="{bar_width}" height="{height:.1}"/>"#
+            );
+            y += height;
+        }
+    }
+    out.push_str("</g>");
+}
+
+/// Returns the runs by outcome in words.
+fn summary_text(counts: &RunCounts) -> String {
+    let present = Outcome::ALL.into_iter().map(|outcome| (counts[usize::from(outcome.code())], outcome));
+    let texts: Vec<String> = present
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, outcome)| format!("{count} {outcome}"))
+        .collect();
+    if texts.is_empty() { "no runs".to_owned() } else { texts.join(", ") }
+}
+
+/// Returns the share of the runs that passed among those that tell something about the target.
+fn passed_text(counts: &RunCounts) -> String {
+    let [ok, warning, error, ..] = *counts;
+    let (passed, all) = (ok + warning, ok + warning + error);
+    if all == 0 {
+        return "–".to_owned();
+    }
+    // Rounded down: 100 % means that nothing failed.
+    let thousandths = (u128::from(passed) * 100_000 / u128::from(all)) as f64;
+    format!("{:.3} % passed", thousandths / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(hours: u64) -> Timestamp {
+        Timestamp::from_seconds(1_795_176_000) + HOUR * u32::try_from(hours).unwrap()
+    }
+
+    #[test]
+    fn what_failed_or_did_not_run_is_seen_and_never_rounds_to_all() {
+        assert_eq!(passed_text(&[999_999, 0, 1, 0, 0, 0]), "99.999 % passed");
+        assert_eq!(passed_text(&[1, 1, 0, 9, 9, 9]), "100.000 % passed");
+        assert_eq!(passed_text(&[0, 0, 0, 1, 1, 1]), "–");
+        assert_eq!(summary_text(&[1, 0, 2, 0, 0, 3]), "1 ok, 2 error, 3 blackout");
+        let runs = BTreeMap::from([(at(0), [10_000, 0, 1, 0, 0, 0]), (at(1), [0, 0, 0, 0, 5, 0])]);
+        let html = render_history_bars(&runs, &BTreeMap::new(), at(1) + Duration::from_mins(5));
+        assert!(html.contains(r#"<rect class="o-error" x="220" y="0.0" width="8" height="4.0"/>"#), "{html}");
+        assert!(
+            html.contains(r#"<rect class="o-missed" x="230" y="0.0" width="8" height="30.0"/>"#),
+            "{html}"
+        );
+        assert!(html.contains(r#"aria-label="24 hours: 10000 ok, 1 error, 5 missed""#), "{html}");
+        assert!(html.contains(r#"aria-label="90 days: no runs""#), "{html}");
+    }
+
+    #[test]
+    fn hours_sum_up_to_longer_steps() {
+        let runs = BTreeMap::from([
+            (at(0), [1, 0, 0, 0, 0, 0]),
+            (at(1), [2, 0, 0, 0, 0, 0]),
+            (at(9), [4, 0, 0, 0, 0, 0]),
+        ]);
+        let sums = sum_by_width(&runs, Duration::from_hours(4));
+        assert_eq!(sums.values().map(|counts| counts[0]).collect::<Vec<_>>(), [3, 4]);
+    }
+}

@@ -1,0 +1,156 @@
+//! What surrounds the content of every page: head, navigation, breadcrumbs, footer.
+
+use askama::Template;
+use axum::response::Html;
+
+use super::assets::asset_url;
+use super::preferences::{Preferences, Theme};
+use super::viewer::{SessionControl, Viewer};
+use crate::domain::Timestamp;
+
+/// The parts that the navigation leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    /// The list of monitors, and the pages of one monitor and its results.
+    Monitors,
+    /// Locations and agents.
+    Locations,
+    /// The manual.
+    Manual,
+    /// The reference of the API.
+    Api,
+}
+
+impl Section {
+    /// Every section, in the order of the navigation.
+    pub(super) const ALL: [Self; 4] = [Self::Monitors, Self::Locations, Self::Manual, Self::Api];
+
+    /// Returns its name.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Monitors => "Monitors",
+            Self::Locations => "Locations",
+            Self::Manual => "Manual",
+            Self::Api => "API",
+        }
+    }
+
+    /// Returns the path of its first page.
+    pub(super) const fn path(self) -> &'static str {
+        match self {
+            Self::Monitors => "/",
+            Self::Locations => "/locations",
+            Self::Manual => "/manual/",
+            Self::Api => "/api/v3/docs",
+        }
+    }
+}
+
+/// What browsers tell other pages about the address of this one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Referrer {
+    /// The address, to this server. Without it, browsers send no `Origin` with forms.
+    #[default]
+    SameOrigin,
+    /// Nothing: the address holds a secret.
+    Never,
+}
+
+impl Referrer {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::SameOrigin => "same-origin",
+            Self::Never => "no-referrer",
+        }
+    }
+}
+
+/// A page above this one.
+#[derive(Clone, Debug)]
+pub(super) struct Breadcrumb {
+    /// Its name.
+    pub(super) name: String,
+    /// Its path.
+    pub(super) path: String,
+}
+
+impl Breadcrumb {
+    /// Returns the breadcrumb of the list of monitors.
+    pub(super) fn monitors() -> Self {
+        Self { name: Section::Monitors.name().to_owned(), path: Section::Monitors.path().to_owned() }
+    }
+}
+
+/// What surrounds the content of a page.
+#[derive(Clone, Debug)]
+pub(super) struct PageFrame<'a> {
+    /// Title of the window.
+    pub(super) title: &'a str,
+    /// What the header offers.
+    pub(super) session_control: &'a SessionControl,
+    /// How the person wants it to look.
+    pub(super) preferences: Preferences,
+    /// The section that it belongs to.
+    pub(super) section: Option<Section>,
+    /// The pages above it, from the top; empty for the page of a section.
+    pub(super) breadcrumbs: Vec<Breadcrumb>,
+    /// What browsers tell about its address.
+    pub(super) referrer: Referrer,
+    /// The time of the server, in milliseconds since 1970, for pages with ages: the clock of the browser may be wrong.
+    pub(super) now_ms: Option<i64>,
+}
+
+impl<'a> PageFrame<'a> {
+    /// Returns the frame of a page for `viewer`, in no section.
+    pub(super) fn new(title: &'a str, viewer: &'a Viewer) -> Self {
+        let session_control = &viewer.session_control;
+        Self { session_control, ..Self::without_viewer(title, viewer.preferences) }
+    }
+
+    /// Returns the frame of a page for somebody who is not signed in.
+    pub(super) fn without_viewer(title: &'a str, preferences: Preferences) -> Self {
+        Self {
+            title,
+            session_control: &SessionControl::Nothing,
+            preferences,
+            section: None,
+            breadcrumbs: Vec::new(),
+            referrer: Referrer::default(),
+            now_ms: None,
+        }
+    }
+
+    /// Returns the frame with the time of the server.
+    pub(super) fn at(self, now: Timestamp) -> Self {
+        Self { now_ms: Some(now.as_micros().div_euclid(1_000)), ..self }
+    }
+
+    fn is_in(&self, section: &Section) -> bool {
+        self.section == Some(*section)
+    }
+
+    /// Whether the person may see pages, and so can go to one.
+    fn has_palette(&self) -> bool {
+        matches!(self.session_control, SessionControl::SignOut { .. })
+    }
+
+    fn theme(&self) -> Theme {
+        self.preferences.theme
+    }
+}
+
+/// A whole document.
+#[derive(Template)]
+#[template(path = "layout.html", config = "src/web/askama.toml")]
+struct Layout<'a> {
+    frame: PageFrame<'a>,
+    body: &'a str,
+    version: &'static str,
+}
+
+/// Renders a whole document around `body`, which is HTML.
+pub(super) fn render_page(frame: PageFrame<'_>, body: &str) -> Html<String> {
+    let layout = Layout { frame, body, version: env!("CARGO_PKG_VERSION") };
+    // Writing into a string cannot fail.
+    Html(layout.render().unwrap_or_default())
+}

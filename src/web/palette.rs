@@ -1,0 +1,83 @@
+//! The command palette: where a person can go, narrowed by what they type.
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Query, State};
+use axum::response::{Html, IntoResponse, Response};
+use serde::Deserialize;
+
+use super::page_frame::Section;
+use super::page_state::PageState;
+use super::responses::store_unavailable;
+use super::viewer::Viewer;
+use crate::domain::StoreError;
+use crate::service::StatusQuery;
+
+/// Most monitors that are offered.
+const MAX_MONITORS: usize = 8;
+
+/// What a person typed: `?q=`.
+#[derive(Deserialize)]
+pub(super) struct PaletteQuery {
+    #[serde(default)]
+    q: String,
+}
+
+/// A place to go to.
+struct Place {
+    name: String,
+    path: String,
+    kind: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "palette.html", config = "src/web/askama.toml")]
+struct Places {
+    places: Vec<Place>,
+}
+
+/// `GET /palette?q=`: links to pages and monitors whose names contain `q`.
+pub(super) async fn get_places(
+    State(state): State<PageState>,
+    Extension(viewer): Extension<Viewer>,
+    Query(query): Query<PaletteQuery>,
+) -> Response {
+    let text: String = query.q.trim().chars().take(255).collect();
+    let mut places = matching_pages(&viewer, &text.to_lowercase());
+    match matching_monitors(&state, &viewer, text).await {
+        Ok(monitors) => places.extend(monitors),
+        Err(error) => return store_unavailable(&error),
+    }
+    // Writing into a string cannot fail.
+    Html(Places { places }.render().unwrap_or_default()).into_response()
+}
+
+fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
+    let sections = Section::ALL.iter().map(|section| (section.name(), section.path()));
+    let new = viewer.may_create().then_some(("New monitor", "/monitors/new"));
+    let others = [("Keys", "/manual/console#keys"), ("Metrics", "/metrics")];
+    let all = sections.chain(new).chain(others);
+    let matching = all.filter(|(name, _)| name.to_lowercase().contains(text));
+    matching
+        .map(|(name, path)| Place { name: name.to_owned(), path: path.to_owned(), kind: "page" })
+        .collect()
+}
+
+async fn matching_monitors(
+    state: &PageState,
+    viewer: &Viewer,
+    text: String,
+) -> Result<Vec<Place>, StoreError> {
+    let mut board = state.monitor_reader.status_board(state.clock.now()).await?;
+    if let Some(customer) = viewer.visible_account {
+        board = std::sync::Arc::new(board.for_customer(customer));
+    }
+    let query = StatusQuery { name_contains: text, limit: MAX_MONITORS, ..StatusQuery::default() };
+    let found = state.monitor_reader.status_rows(&board, &query).await?;
+    let to_place = |row: crate::service::StatusRow| Place {
+        name: row.monitor.name().to_owned(),
+        path: format!("/monitors/{}", row.monitor.id),
+        kind: row.status.as_str(),
+    };
+    Ok(found.rows.into_iter().map(to_place).collect())
+}

@@ -1,0 +1,76 @@
+//! The attempts of a check: each phase drawn where it lies on the timeline.
+
+use std::fmt::Write;
+
+use crate::service::result_view::{
+    AttemptView, HopHeading, HopView, format_duration, phase_label, phase_spans,
+};
+use crate::web::html::escape;
+
+/// Width of the timeline in its own units.
+const TIMELINE_WIDTH: f64 = 400.0;
+/// Smallest width of a bar above zero, so that it stays visible.
+const MIN_BAR_WIDTH: f64 = 1.5;
+
+/// Renders all attempts; empty without any. Writing into a string cannot fail, here and below.
+pub(super) fn render_attempts(attempts: &[AttemptView<'_>]) -> String {
+    let mut out = String::new();
+    for attempt in attempts {
+        let title = if attempt.has_other_attempts {
+            format!("Attempt {}", attempt.number)
+        } else {
+            "Phases".to_owned()
+        };
+        let duration = format_duration(attempt.total_us);
+        let end = match &attempt.failed_phase {
+            None => format!("passed in {duration}"),
+            Some(phase) => format!("failed in phase {phase} after {duration}"),
+        };
+        let _ = write!(out, "<h2>{title} <small>{end}</small></h2>");
+        for hop in &attempt.hops {
+            render_hop(&mut out, hop, attempt.total_us);
+        }
+        for warning in &attempt.warnings {
+            let _ = write!(out, r#"<p class="notice">{}</p>"#, escape(warning));
+        }
+    }
+    out
+}
+
+fn render_hop(out: &mut String, hop: &HopView<'_>, total_us: u64) {
+    if let Some(heading) = &hop.heading {
+        render_hop_heading(out, heading);
+    }
+    if hop.phases.iter().next().is_none() {
+        return;
+    }
+    out.push_str(r#"<div class="scroll"><table class="timeline"><thead><tr><th>Phase</th><th class="n">Duration</th><th>When</th></tr></thead><tbody>"#);
+    let span_us = total_us
+        .max(
+            phase_spans(&hop.phases, hop.offset_us)
+                .map(|span| span.offset_us + span.total_us)
+                .max()
+                .unwrap_or(1),
+        )
+        .max(1);
+    let scale = TIMELINE_WIDTH / span_us as f64;
+    for span in phase_spans(&hop.phases, hop.offset_us) {
+        let (label, duration) = (phase_label(span.phase), format_duration(span.total_us));
+        let width = (span.total_us as f64 * scale).max(MIN_BAR_WIDTH);
+        let x = (span.offset_us as f64 * scale).min(TIMELINE_WIDTH - width);
+        let _ = write!(
+            out,
+            r#"<tr><td>{label}</td><td class="n">{duration}</td><td><svg class="span" viewBox="0 0 400 12" preserveAspectRatio="none" aria-hidden="true"><rect class="p-{}" x="{x:.1}" width="{width:.1}" height="12"/></svg></td></tr>"#,
+            span.phase.name()
+        );
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+fn render_hop_heading(out: &mut String, heading: &HopHeading<'_>) {
+    let response = heading.http_status.map_or(String::new(), |status| {
+        let server = heading.server_address.map_or(String::new(), |address| format!(" from {address}"));
+        format!(" answered {status}{server}")
+    });
+    let _ = write!(out, "<h3>Hop {} <code>{}</code>{response}</h3>", heading.number, escape(heading.url));
+}

@@ -1,0 +1,96 @@
+//! What axe-core finds on the pages: rules of WCAG 2.2 that a program can check. The rest takes a look; see the page
+//! "Console" of the manual.
+
+use aws_lc_rs::digest;
+use serde_json::{Value, json};
+use vigie::browser::BrowserKind;
+use vigie::domain::to_hex;
+
+use crate::console::browser::{Browser, Setup};
+use crate::console::server::{Server, Site};
+
+/// Checks the page against WCAG 2.2 A and AA and the practices of axe-core; returns what it finds.
+const CHECK: &str = "
+    const done = arguments[arguments.length - 1];
+    axe.run({resultTypes: ['violations']}).then((found) => done(found.violations.flatMap((rule) =>
+        rule.nodes.map((node) => `${rule.id}: ${rule.help}: ${node.html.slice(0, 200)}`))));
+";
+
+async fn findings(browser: &Browser) -> Vec<String> {
+    browser.eval(include_str!("vendor/axe.min.js")).await;
+    let found = browser.client.execute_async(CHECK, vec![]).await.unwrap();
+    found.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+/// Returns the paths of one page of each kind.
+async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
+    browser.goto(&server.url("/")).await;
+    browser.wait_for_text("#rows .pill", "ok").await;
+    let href = async |css: &str| {
+        let script = "return document.querySelector(arguments[0]).getAttribute('href')";
+        let path = browser.client.execute(script, vec![json!(css)]).await.unwrap();
+        path.as_str().unwrap().to_owned()
+    };
+    let monitor = href("#rows a").await;
+    browser.goto(&server.url(&monitor)).await;
+    let result = href("#results tbody a").await;
+    let others = [
+        "/",
+        "/?q=nothing",
+        "/locations",
+        "/manual/",
+        "/manual/alerting",
+        "/nothing",
+        "/monitors/new",
+        "/monitors/new?type=website",
+        "/monitors/new?type=browserscript",
+    ];
+    let others = others.map(str::to_owned);
+    [monitor, result].into_iter().chain(others).collect()
+}
+
+async fn check_every_page(setup: Setup) {
+    let site = Site::start();
+    let server = Server::start(&site.monitor("shop", "shop"));
+    let browser = Browser::open(BrowserKind::Chrome, setup).await;
+    let mut found = Vec::new();
+    for theme in ["light", "dark"] {
+        browser.goto(&server.url("/sign-in")).await;
+        browser.click(&format!(".theme button[value={theme}]")).await;
+        found.extend(findings(&browser).await);
+        browser.goto(&server.sign_in_link()).await;
+        found.extend(findings(&browser).await);
+        browser.click("main button").await;
+        browser.wait_for_text("h1", "Monitors").await;
+        for path in paths(&browser, &server).await {
+            browser.goto(&server.url(&path)).await;
+            let wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(browser.eval(wide).await, Value::from(0), "{path} is wider than the window");
+            found.extend(findings(&browser).await.iter().map(|text| format!("{path}, {theme}: {text}")));
+        }
+        browser.click(".session button").await;
+        browser.wait_for_text("h1", "Sign in").await;
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn axe_finds_nothing_on_a_wide_screen() {
+    check_every_page(Setup::default()).await;
+}
+
+#[tokio::test]
+async fn axe_finds_nothing_on_a_telephone() {
+    check_every_page(Setup { is_phone: true, ..Setup::default() }).await;
+}
+
+#[test]
+fn axe_is_the_one_whose_checksum_stands_beside_it() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/console/vendor");
+    let sums = std::fs::read_to_string(folder.join("SHA256SUMS")).unwrap();
+    for (sum, name) in sums.lines().map(|line| line.split_once("  ").unwrap()) {
+        let content = std::fs::read(folder.join(name)).unwrap();
+        assert_eq!(to_hex(digest::digest(&digest::SHA256, &content).as_ref()), sum, "{name}");
+    }
+}

@@ -1,0 +1,181 @@
+//! A person at a browser: what they open, type, press and see.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::{Client, ClientBuilder, Locator};
+use http::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tokio::sync::SemaphorePermit;
+use tokio::time::Instant;
+use vigie::browser::BrowserKind;
+
+use crate::support::daemon::Daemon;
+use crate::support::geckodriver::geckodriver;
+use crate::support::side_by_side::browser_permit;
+
+/// How long a person waits for what they expect to see.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How a browser is set up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setup {
+    /// Whether pages may run scripts.
+    pub without_scripts: bool,
+    /// Whether it is a telephone, 390 px wide.
+    pub is_phone: bool,
+}
+
+/// A browser with one page.
+pub struct Browser {
+    pub client: Client,
+    kind: BrowserKind,
+    _driver: Daemon,
+    _profile: tempfile::TempDir,
+    _room: SemaphorePermit<'static>,
+}
+
+impl Browser {
+    pub async fn open(kind: BrowserKind, setup: Setup) -> Self {
+        let room = browser_permit().await;
+        let profile = tempfile::tempdir().unwrap();
+        let (driver, port) = start_driver(kind);
+        let mut client = ClientBuilder::new(HttpConnector::new());
+        let client = client.capabilities(capabilities(kind, setup, profile.path()));
+        let client = client.connect(&format!("http://127.0.0.1:{port}")).await.unwrap();
+        Self { client, kind, _driver: driver, _profile: profile, _room: room }
+    }
+
+    /// Ends the browser. Chromium's must have reported no violation of the policy of the pages, and no error.
+    pub async fn close(self) {
+        let complaints = self.complaints().await;
+        self.client.clone().close().await.unwrap();
+        assert!(complaints.is_empty(), "the browser complained: {complaints:#?}");
+    }
+
+    /// Returns what the browser reported of its pages: violations of their policy, and errors of their scripts. That a
+    /// server is away is none.
+    pub async fn complaints(&self) -> Vec<String> {
+        if self.kind != BrowserKind::Chrome {
+            return Vec::new();
+        }
+        let log = self.client.issue_cmd(ReadLog).await.unwrap();
+        let entries = log.as_array().cloned().unwrap_or_default();
+        let texts = entries.iter().map(|entry| entry["message"].as_str().unwrap_or_default().to_owned());
+        let is_about_server = |text: &String| {
+            ["Failed to load resource", "net::ERR_", "htmx:sse:error"].iter().any(|part| text.contains(part))
+        };
+        texts.filter(|text| !is_about_server(text)).collect()
+    }
+
+    pub async fn goto(&self, url: &str) {
+        self.client.goto(url).await.unwrap();
+    }
+
+    /// Runs `script`, the body of a function, in the page.
+    pub async fn eval(&self, script: &str) -> Value {
+        self.client.execute(script, vec![]).await.unwrap()
+    }
+
+    /// Returns the text of the first element of `css`, with single spaces; empty when there is none.
+    pub async fn text(&self, css: &str) -> String {
+        let script = "return document.querySelector(arguments[0])?.textContent ?? ''";
+        let text = self.client.execute(script, vec![json!(css)]).await.unwrap();
+        text.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Waits until the text of the first element of `css` contains `part`.
+    pub async fn wait_for_text(&self, css: &str, part: &str) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let text = self.text(css).await;
+            if text.contains(part) {
+                return;
+            }
+            assert!(Instant::now() < until, "`{css}` shows `{text}`, not `{part}`");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    pub async fn click(&self, css: &str) {
+        self.client.find(Locator::Css(css)).await.unwrap().click().await.unwrap();
+    }
+
+    pub async fn type_into(&self, css: &str, text: &str) {
+        self.client.find(Locator::Css(css)).await.unwrap().send_keys(text).await.unwrap();
+    }
+
+    /// Returns the path and the query of the page.
+    pub async fn path(&self) -> String {
+        let url = self.client.current_url().await.unwrap();
+        url[url::Position::BeforePath..].to_owned()
+    }
+}
+
+/// Starts a driver; returns the port that it listens on.
+fn start_driver(kind: BrowserKind) -> (Daemon, u16) {
+    let mut command = match kind {
+        BrowserKind::Chrome => Command::new("chromedriver"),
+        _ => Command::new(geckodriver().expect("a geckodriver")),
+    };
+    command.args(["--port", "0"]).stdin(Stdio::null());
+    if kind == BrowserKind::Chrome {
+        command = Command::new("chromedriver");
+        command.arg("--port=0");
+    }
+    let driver = Daemon::start(&mut command);
+    let marks = ["started successfully on port ", "Listening on 127.0.0.1:"];
+    let port_in = |line: &str| {
+        let rest = marks.iter().find_map(|mark| Some(line.split_once(mark)?.1))?;
+        rest.trim().trim_end_matches('.').parse::<u16>().ok()
+    };
+    let line = driver.line(|line| port_in(line).is_some());
+    let port = port_in(&line).unwrap();
+    (driver, port)
+}
+
+fn capabilities(kind: BrowserKind, setup: Setup, profile: &std::path::Path) -> Capabilities {
+    let mut capabilities = Capabilities::new();
+    let size = if setup.is_phone { (390, 844) } else { (1280, 900) };
+    if kind == BrowserKind::Chrome {
+        let mut options = json!({
+            "args": [
+                "--headless=new", "--no-sandbox", "--no-first-run", "--disable-background-networking",
+                format!("--window-size={},{}", size.0, size.1),
+                format!("--user-data-dir={}", profile.display()),
+            ],
+            "prefs": {"profile.managed_default_content_settings.javascript": if setup.without_scripts { 2 } else { 1 }},
+        });
+        if setup.is_phone {
+            options["mobileEmulation"] =
+                json!({"deviceMetrics": {"width": size.0, "height": size.1, "pixelRatio": 2, "touch": true}});
+        }
+        capabilities.insert("browserName".to_owned(), json!("chrome"));
+        capabilities.insert("goog:chromeOptions".to_owned(), options);
+        capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
+    } else {
+        let options = json!({
+            "args": ["-headless", format!("--width={}", size.0), format!("--height={}", size.1)],
+            "prefs": {"javascript.enabled": !setup.without_scripts},
+        });
+        capabilities.insert("browserName".to_owned(), json!("firefox"));
+        capabilities.insert("moz:firefoxOptions".to_owned(), options);
+    }
+    capabilities
+}
+
+/// Reads the log of Chromium since the last call.
+#[derive(Debug)]
+struct ReadLog;
+
+impl WebDriverCompatibleCommand for ReadLog {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (Method, Option<String>) {
+        (Method::POST, Some(json!({"type": "browser"}).to_string()))
+    }
+}

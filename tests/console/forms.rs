@@ -1,0 +1,116 @@
+//! Creating, changing and removing monitors in the browser.
+
+use vigie::browser::BrowserKind;
+
+use crate::console::browser::{Browser, Setup};
+use crate::console::server::{Server, Site};
+
+async fn sign_in(server: &Server, setup: Setup) -> Browser {
+    let browser = Browser::open(BrowserKind::Chrome, setup).await;
+    browser.goto(&server.sign_in_link()).await;
+    browser.click("main button").await;
+    browser.wait_for_text("h1", "Monitors").await;
+    browser
+}
+
+/// Replaces what stands in the input `name`.
+async fn fill(browser: &Browser, name: &str, text: &str) {
+    let css = format!("[name={name}]");
+    let field = browser.client.find(fantoccini::Locator::Css(&css)).await.unwrap();
+    field.clear().await.unwrap();
+    field.send_keys(text).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_monitor_is_created_corrected_changed_and_removed() {
+    let site = Site::start();
+    let server = Server::start("[]\n");
+    for without_scripts in [false, true] {
+        let browser = sign_in(&server, Setup { without_scripts, ..Setup::default() }).await;
+        browser.click(".heading .button").await;
+        browser.click(".types a[href$='=website']").await;
+        browser.wait_for_text("h1", "One HTTP request").await;
+        fill(&browser, "name", "<shop>").await;
+        fill(&browser, "url", "no address").await;
+        browser.click(".submit button").await;
+        // What is wrong stands at its input, and nothing typed is lost.
+        browser.wait_for_text(".wrong", "Url").await;
+        assert!(browser.text(".wrong .error").await.contains("`url`"), "{}", browser.text(".wrong").await);
+        let name = browser.client.find(fantoccini::Locator::Css("[name=name]")).await.unwrap();
+        assert_eq!(name.prop("value").await.unwrap().unwrap(), "<shop>");
+        fill(&browser, "url", &format!("http://127.0.0.1:{}/", site.port)).await;
+        browser.click(".submit button").await;
+        browser.wait_for_text("h1", "<shop>").await;
+        browser.goto(&format!("{}/edit", browser.client.current_url().await.unwrap())).await;
+        browser.wait_for_text("h1", "Edit <shop>").await;
+        fill(&browser, "name", "renamed").await;
+        browser.click("[name=enabled]").await;
+        browser.click(".submit button").await;
+        browser.wait_for_text("h1", "renamed").await;
+        browser.wait_for_text("#facts", "Enabledno").await;
+        browser.click("#buttons a[href$='/remove']").await;
+        browser.wait_for_text("h1", "Remove renamed?").await;
+        browser.click(".danger").await;
+        browser.wait_for_text("#rows", "There are no monitors yet").await;
+        browser.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_somebody_else_is_not_overwritten() {
+    let site = Site::start();
+    let server = Server::start("[]\n");
+    let monitor = format!(
+        r#"{{"key": "a", "type": "website", "name": "first", "billing_plancode": "x", "url": "http://127.0.0.1:{}/", "interval": 5}}"#,
+        site.port
+    );
+    let applied = server.folder.path().join("applied");
+    std::fs::create_dir(&applied).unwrap();
+    let apply = |monitor: &str| {
+        std::fs::write(applied.join("all.yaml"), format!("[{monitor}]")).unwrap();
+        server.run(&["apply", applied.to_str().unwrap()]);
+    };
+    apply(&monitor);
+    let browser = sign_in(&server, Setup::default()).await;
+    browser.wait_for_text("#rows", "first").await;
+    browser.click("#rows a").await;
+    browser.click("#buttons a[href$='/edit']").await;
+    browser.wait_for_text("h1", "Edit first").await;
+    apply(&monitor.replace("first", "second"));
+    fill(&browser, "name", "third").await;
+    browser.click(".submit button").await;
+    browser.wait_for_text(".notice.error", "Somebody else changed this monitor").await;
+    let notice = browser.text(".notice.error").await;
+    assert!(notice.contains("in `name`;"), "{notice}");
+    let name = browser.client.find(fantoccini::Locator::Css("[name=name]")).await.unwrap();
+    assert_eq!(name.prop("value").await.unwrap().unwrap(), "third", "what was typed is still there");
+    browser.click(".submit button").await;
+    browser.wait_for_text("h1", "third").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_monitor_of_a_file_has_no_form_and_secrets_are_never_shown() {
+    let site = Site::start();
+    let server = Server::start(&site.monitor("shop", "shop"));
+    let browser = sign_in(&server, Setup::default()).await;
+    browser.wait_for_text("#rows", "shop").await;
+    browser.click("#rows a").await;
+    browser.wait_for_text("h1", "shop").await;
+    assert!(!browser.text("#buttons").await.contains("Edit"));
+    browser.goto(&format!("{}/edit", browser.client.current_url().await.unwrap())).await;
+    browser.wait_for_text("main", "managed by a file").await;
+    browser.goto(&server.url("/monitors/new?type=website")).await;
+    fill(&browser, "name", "guarded").await;
+    fill(&browser, "url", &format!("http://127.0.0.1:{}/", site.port)).await;
+    browser.eval("document.querySelectorAll('details').forEach((fold) => fold.open = true)").await;
+    fill(&browser, "realm_password", "correct horse").await;
+    browser.click(".submit button").await;
+    browser.wait_for_text("h1", "guarded").await;
+    browser.click("#buttons a[href$='/edit']").await;
+    browser.wait_for_text("h1", "Edit guarded").await;
+    assert!(!browser.client.source().await.unwrap().contains("correct horse"));
+    let placeholder = "return document.querySelector('[name=realm_password]').placeholder";
+    assert!(browser.eval(placeholder).await.as_str().unwrap().contains("stored"));
+    browser.close().await;
+}

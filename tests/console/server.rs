@@ -1,0 +1,140 @@
+//! A `vigie serve` with a site that it checks.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::binary::program;
+use crate::support::daemon::{free_port, wait_for};
+
+/// A server at a port that it keeps.
+pub struct Server {
+    child: Child,
+    port: u16,
+    pub folder: tempfile::TempDir,
+}
+
+impl Server {
+    /// Starts a server with the monitors in `yaml`.
+    pub fn start(yaml: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("monitors")).unwrap();
+        let port = free_port();
+        let child = Self::spawn(&folder, port);
+        let server = Self { child, port, folder };
+        server.write_monitors(yaml);
+        server.wait_until_serving();
+        server
+    }
+
+    /// Waits until it serves, and has written the token for commands on its host.
+    fn wait_until_serving(&self) {
+        wait_for(self.port);
+        let until = Instant::now() + Duration::from_secs(30);
+        while !self.folder.path().join("data/host-token").exists() {
+            assert!(Instant::now() < until, "it writes no host token");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn spawn(folder: &tempfile::TempDir, port: u16) -> Child {
+        let mut command = Command::new(program());
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
+            command.env_remove(name);
+        }
+        command.arg("serve").args(["--listen", &format!("127.0.0.1:{port}")]);
+        command.arg("--data").arg(folder.path().join("data"));
+        command.arg("--monitors").arg(folder.path().join("monitors"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Replaces the monitors; the server reads the file by itself.
+    pub fn write_monitors(&self, yaml: &str) {
+        let folder = self.folder.path().join("monitors");
+        fs::write(folder.join(".new"), yaml).unwrap();
+        fs::rename(folder.join(".new"), folder.join("all.yaml")).unwrap();
+    }
+
+    /// Ends the server as a service manager does; returns how long that took.
+    pub fn stop(&mut self) -> Duration {
+        let started = Instant::now();
+        let id = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).unwrap());
+        nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        started.elapsed()
+    }
+
+    /// Starts it again, over the same data and at the same port.
+    pub fn start_again(&mut self) {
+        self.child = Self::spawn(&self.folder, self.port);
+        self.wait_until_serving();
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Runs `vigie` against the server as the user of its host; returns what it prints.
+    pub fn run(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(program());
+        let token = fs::read_to_string(self.folder.path().join("data/host-token")).unwrap();
+        command.args(arguments).env("VIGIE_SERVER", self.url("/"));
+        command.env("VIGIE_TOKEN", token.lines().next().unwrap());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Returns a link that signs in as the host, once.
+    pub fn sign_in_link(&self) -> String {
+        self.run(&["open"]).trim().to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A site that answers every request with 200, or with 500 while it is broken.
+pub struct Site {
+    pub port: u16,
+    broken: Arc<AtomicBool>,
+}
+
+impl Site {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let broken = Arc::new(AtomicBool::new(false));
+        let is_broken = Arc::clone(&broken);
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let status = if is_broken.load(Ordering::Relaxed) { "500 Broken" } else { "200 OK" };
+                let _ = stream.read(&mut [0; 4096]);
+                let _ =
+                    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+            }
+        });
+        Self { port, broken }
+    }
+
+    pub fn set_broken(&self, broken: bool) {
+        self.broken.store(broken, Ordering::Relaxed);
+    }
+
+    /// Returns the monitor `key` of the site.
+    pub fn monitor(&self, key: &str, name: &str) -> String {
+        let name = serde_json::to_string(name).unwrap();
+        let port = self.port;
+        format!(
+            "- {{key: {key}, type: website, name: {name}, billing_plancode: x, url: 'http://127.0.0.1:{port}/', interval: 1, timeout: 10}}\n"
+        )
+    }
+}
