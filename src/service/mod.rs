@@ -9,6 +9,7 @@ mod client_connection;
 mod custom_property_filter;
 mod events;
 mod monitor_reader;
+mod monitor_search;
 pub mod monitors;
 mod on_demand_test;
 mod overall_health;

@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::custom_property_filter::CustomPropertyFilters;
 use super::events::{EventMarker, event_markers};
+use super::monitor_search::MonitorSearch;
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
 use super::status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow};
@@ -165,21 +166,20 @@ impl MonitorReader {
         Ok(board)
     }
 
+    /// Returns all matching rows of `board`, without their last results; limit and offset do not count.
+    #[must_use]
+    pub fn matching_rows(&self, board: &StatusBoard, query: &StatusQuery) -> Vec<StatusRow> {
+        matching(board, query).cloned().collect()
+    }
+
     /// Returns the matching rows of `board`, with their last results.
     pub async fn status_rows(
         &self,
         board: &StatusBoard,
         query: &StatusQuery,
     ) -> Result<PaginatedStatusRows, StoreError> {
-        let name_contains = query.name_contains.to_lowercase();
-        let matching = board.rows.iter().filter(|row| {
-            query.status.is_none_or(|status| row.status == status)
-                && query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
-                && query.properties.matches(&row.monitor)
-                && (name_contains.is_empty() || row.monitor.name().to_lowercase().contains(&name_contains))
-        });
-        let count = matching.clone().count();
-        let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
+        let count = matching(board, query).count();
+        let mut rows: Vec<_> = matching(board, query).skip(query.offset).take(query.limit).cloned().collect();
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
         let mut last_results = self.result_store.results_for_states(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
@@ -253,6 +253,17 @@ impl MonitorReader {
     pub async fn result(&self, id: CheckId) -> Result<Option<CheckResult>, StoreError> {
         self.result_store.result(id).await
     }
+}
+
+/// Returns the rows of `board` that match `query`.
+fn matching<'a>(board: &'a StatusBoard, query: &'a StatusQuery) -> impl Iterator<Item = &'a StatusRow> {
+    let search = MonitorSearch::new(&query.search_text);
+    board.rows.iter().filter(move |row| {
+        query.status.is_none_or(|status| row.status == status)
+            && query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
+            && query.properties.matches(&row.monitor)
+            && search.matches(&row.monitor)
+    })
 }
 
 fn build_board(monitors: &[Monitor], states: Vec<MonitorLocationState>, now: Timestamp) -> StatusBoard {

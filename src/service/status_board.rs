@@ -119,8 +119,8 @@ pub struct StatusQuery {
     pub status: Option<MonitorStatus>,
     /// Type.
     pub monitor_type: Option<MonitorType>,
-    /// Part of the name, case-insensitive.
-    pub name_contains: String,
+    /// Part of the name, the address or the key, case-insensitive; or the id. Empty for all.
+    pub search_text: String,
     /// Values of custom properties.
     pub properties: CustomPropertyFilters,
     /// Largest number of rows to return.

@@ -12,6 +12,9 @@ pub const MAX_NESTING_DEPTH: usize = 24;
 /// Maximum size of a text in bytes.
 pub const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
 
+/// Maximum size of the YAML that a person types into a field, in bytes.
+const MAX_SNIPPET_BYTES: usize = 1024 * 1024;
+
 /// A position in a text, counted from 1; 0 where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
@@ -85,6 +88,12 @@ impl Node {
             return Err(SyntaxError { position: Position::default(), message });
         }
         serde_saphyr::from_str_with_options(text, yaml_options()).map_err(|error| syntax_error(&error))
+    }
+
+    /// Reads the YAML that a person typed into a field: short, and without aliases, whose content could be many times as
+    /// long as the text.
+    pub fn from_yaml_snippet(text: &str) -> Result<Self, SyntaxError> {
+        serde_saphyr::from_str_with_options(text, snippet_options()).map_err(|error| syntax_error(&error))
     }
 
     /// Returns the value of `name`; the last one if there are several.
@@ -200,6 +209,24 @@ fn yaml_options() -> serde_saphyr::Options {
             max_total_replayed_events: 200_000,
             max_replay_stack_depth: 16,
             max_alias_expansions_per_anchor: 100_000,
+        },
+        duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
+        strict_booleans: true,
+        with_snippet: false,
+    }
+}
+
+/// Limits of a text that a person typed into a field.
+fn snippet_options() -> serde_saphyr::Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_reader_input_bytes: Some(MAX_SNIPPET_BYTES),
+            max_depth: MAX_NESTING_DEPTH,
+            flow_nesting_limit: MAX_NESTING_DEPTH,
+            max_events: 200_000,
+            max_nodes: 100_000,
+            max_aliases: 0,
+            max_total_scalar_bytes: MAX_SNIPPET_BYTES,
         },
         duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
         strict_booleans: true,

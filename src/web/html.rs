@@ -1,9 +1,20 @@
 //! HTML helpers. Every text from outside goes through [`escape`].
 
+use std::fmt::{self, Write};
 use std::time::Duration;
 
 use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
+
+/// Escapes texts in templates as [`escape`] does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HtmlEscaper;
+
+impl askama::filters::Escaper for HtmlEscaper {
+    fn write_escaped_str<W: Write>(&self, mut dest: W, string: &str) -> fmt::Result {
+        dest.write_str(&escape(string))
+    }
+}
 
 /// Formats a time such as `2026-11-20 12:00:00`, in UTC.
 pub(super) fn format_time(time: Timestamp) -> String {

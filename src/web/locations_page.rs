@@ -13,7 +13,7 @@ use super::live::{LiveBlock, LivePage, LiveRow, render_live_element};
 use super::locations_state::LocationsState;
 use super::page_frame::{PageFrame, Section, render_page};
 use super::responses::service_unavailable;
-use super::viewer::{SessionControl, Viewer};
+use super::viewer::{NotSignedIn, Viewer};
 use crate::domain::Timestamp;
 use crate::service::LocationsOverview;
 
@@ -37,14 +37,19 @@ pub(super) async fn get_page(
 
 /// Makes what changes by itself of the page.
 pub(super) async fn live_page(state: &LocationsState, viewer: &Viewer) -> Result<LivePage, Response> {
-    let overview = state.config_record_service.locations_overview(viewer.visible_account).await;
-    let mut overview = overview.map_err(|error| service_unavailable(&error))?;
-    let is_signed_in = !matches!(viewer.session_control, SessionControl::SignIn);
-    if !is_signed_in {
-        // Names and versions of hosts are not for everybody, even where the pages are.
-        overview.agents.clear();
+    let overview_of = async |account| {
+        let overview = state.config_record_service.locations_overview(account).await;
+        overview.map_err(|error| service_unavailable(&error))
+    };
+    let mut overview = overview_of(viewer.visible_account).await?;
+    // Names and versions of hosts are not for everybody, even where the pages are.
+    let agents_account = viewer.account_of_agents();
+    match agents_account {
+        Ok(account) if account == viewer.visible_account => {}
+        Ok(account) => overview.agents = overview_of(account).await?.agents,
+        Err(NotSignedIn) => overview.agents.clear(),
     }
-    let blocks = render_overview(&overview, is_signed_in, state.clock.now());
+    let blocks = render_overview(&overview, agents_account.is_ok(), state.clock.now());
     Ok(LivePage { title: "Locations · Vigie".to_owned(), blocks })
 }
 
@@ -97,7 +102,12 @@ fn render_table(
     head: &[&str],
     rows: impl Iterator<Item = (i64, Vec<String>)>,
 ) -> LiveBlock {
-    let head_cells: String = head.iter().map(|name| format!("<th>{name}</th>")).collect();
+    let mut before = String::from(r#"<div class="scroll"><table class="rows"><thead><tr>"#);
+    for name in head {
+        // Writing into a string cannot fail.
+        let _ = write!(before, "<th>{name}</th>");
+    }
+    before.push_str("</tr></thead><tbody>");
     let to_row = |(row_id, cells): (i64, Vec<String>)| {
         let row_id = format!("{id}-{row_id}");
         let mut html = format!(r#"<tr id="{row_id}">"#);
@@ -111,14 +121,7 @@ fn render_table(
         html.push_str("</tr>");
         LiveRow { id: row_id, html }
     };
-    LiveBlock {
-        id,
-        before: format!(
-            r#"<div class="scroll"><table class="rows"><thead><tr>{head_cells}</tr></thead><tbody>"#
-        ),
-        rows: rows.map(to_row).collect(),
-        after: "</tbody></table></div>".to_owned(),
-    }
+    LiveBlock { id, before, rows: rows.map(to_row).collect(), after: "</tbody></table></div>".to_owned() }
 }
 
 fn location_cells(location: &Map<String, Value>) -> Vec<String> {

@@ -20,6 +20,7 @@ mod locations_state;
 mod manual;
 mod minimum_rate_body;
 mod monitor_page;
+mod monitors_csv;
 mod notice;
 mod page_auth;
 mod page_frame;
@@ -36,6 +37,7 @@ mod result;
 mod router;
 mod sign_in;
 mod status_page;
+mod status_query;
 mod viewer;
 
 pub use actions::ActionsState;

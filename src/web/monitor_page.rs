@@ -139,7 +139,7 @@ fn display_parents(monitor: &Monitor, state: &PageState) -> String {
 }
 
 /// Returns the target, without the credentials of a URL.
-fn display_target(monitor: &Monitor) -> String {
+pub(super) fn display_target(monitor: &Monitor) -> String {
     if let Some(text) = monitor.document.url() {
         let Ok(mut url) = url::Url::parse(text) else { return String::new() };
         // Fails only for a URL without a host, which cannot hold credentials.

@@ -19,5 +19,7 @@ pub(super) fn render_retry_page(title: &str, text: &str) -> Html<String> {
 fn render(title: &str, content: &str) -> Html<String> {
     let body = format!(r#"<h1>{}</h1><p class="notice">{content}</p>"#, escape(title));
     let window_title = format!("{title} · Vigie");
-    render_page(PageFrame::without_viewer(&window_title, Preferences::default()), &body)
+    // The address may be that of a form that was sent: nothing leads back to it.
+    let frame = PageFrame::without_viewer(&window_title, Preferences::default());
+    render_page(PageFrame { has_preferences: false, ..frame }, &body)
 }

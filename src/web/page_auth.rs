@@ -85,7 +85,12 @@ impl PageAuth {
         };
         match viewer {
             // On public pages, a login must not reduce what the caller sees.
-            Ok(Some(viewer)) if self.is_public => Ok(Viewer { visible_account: None, ..viewer }),
+            Ok(Some(viewer)) if self.is_public => {
+                // Of other accounts, it sees what everybody sees.
+                let is_host = viewer.visible_account.is_none();
+                let can_see_query_values = viewer.can_see_query_values && is_host;
+                Ok(Viewer { visible_account: None, can_see_query_values, ..viewer })
+            }
             Ok(Some(viewer)) => Ok(viewer),
             Err(session_control) if self.is_public => Ok(public_viewer(session_control, preferences)),
             Err(session_control) => Err(forbidden(session_control, preferences)),

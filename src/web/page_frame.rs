@@ -96,6 +96,8 @@ pub(super) struct PageFrame<'a> {
     pub(super) breadcrumbs: Vec<Breadcrumb>,
     /// What browsers tell about its address.
     pub(super) referrer: Referrer,
+    /// Whether the foot has the form of preferences, which leads back to this page.
+    pub(super) has_preferences: bool,
     /// The time of the server, in milliseconds since 1970, for pages with ages: the clock of the browser may be wrong.
     pub(super) now_ms: Option<i64>,
 }
@@ -116,6 +118,7 @@ impl<'a> PageFrame<'a> {
             section: None,
             breadcrumbs: Vec::new(),
             referrer: Referrer::default(),
+            has_preferences: true,
             now_ms: None,
         }
     }
@@ -125,8 +128,8 @@ impl<'a> PageFrame<'a> {
         Self { now_ms: Some(now.as_micros().div_euclid(1_000)), ..self }
     }
 
-    fn is_in(&self, section: &Section) -> bool {
-        self.section == Some(*section)
+    fn is_in(&self, section: Section) -> bool {
+        self.section == Some(section)
     }
 
     /// Whether the person may see pages, and so can go to one.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::page_frame::Section;
 use super::page_state::PageState;
 use super::responses::store_unavailable;
+use super::status_page::visible_board;
 use super::viewer::Viewer;
 use crate::domain::StoreError;
 use crate::service::StatusQuery;
@@ -54,7 +55,7 @@ pub(super) async fn get_places(
 
 fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
     let sections = Section::ALL.iter().map(|section| (section.name(), section.path()));
-    let new = viewer.may_create().then_some(("New monitor", "/monitors/new"));
+    let new = viewer.may_edit().then_some(("New monitor", "/monitors/new"));
     let others = [("Keys", "/manual/console#keys"), ("Metrics", "/metrics")];
     let all = sections.chain(new).chain(others);
     let matching = all.filter(|(name, _)| name.to_lowercase().contains(text));
@@ -68,11 +69,8 @@ async fn matching_monitors(
     viewer: &Viewer,
     text: String,
 ) -> Result<Vec<Place>, StoreError> {
-    let mut board = state.monitor_reader.status_board(state.clock.now()).await?;
-    if let Some(customer) = viewer.visible_account {
-        board = std::sync::Arc::new(board.for_customer(customer));
-    }
-    let query = StatusQuery { name_contains: text, limit: MAX_MONITORS, ..StatusQuery::default() };
+    let board = visible_board(state, viewer, state.clock.now()).await?;
+    let query = StatusQuery { search_text: text, limit: MAX_MONITORS, ..StatusQuery::default() };
     let found = state.monitor_reader.status_rows(&board, &query).await?;
     let to_place = |row: crate::service::StatusRow| Place {
         name: row.monitor.name().to_owned(),

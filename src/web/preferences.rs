@@ -35,10 +35,18 @@ impl Theme {
 }
 
 /// How a person wants the pages to look.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Preferences {
     /// The colours.
     pub(super) theme: Theme,
+    /// Whether single letters are keys for what is done often (WCAG 2.2, 2.1.4 asks that they can be switched off).
+    pub(super) has_single_keys: bool,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self { theme: Theme::default(), has_single_keys: true }
+    }
 }
 
 impl Preferences {
@@ -54,15 +62,37 @@ impl Preferences {
 
     /// Sets the one that a form or the cookie calls `name`, if `value` is valid.
     pub(super) fn set(&mut self, name: &str, value: &str) {
-        if name == "theme"
-            && let Some(theme) = Theme::from_name(value)
-        {
-            self.theme = theme;
+        match (name, value) {
+            ("theme", value) => self.theme = Theme::from_name(value).unwrap_or(self.theme),
+            ("keys", "on") => self.has_single_keys = true,
+            ("keys", "off") => self.has_single_keys = false,
+            _ => {}
         }
     }
 
     /// Returns the value of the cookie.
     pub(super) fn to_cookie_value(self) -> String {
-        format!("theme={}", self.theme.name())
+        format!("theme={}&keys={}", self.theme.name(), if self.has_single_keys { "on" } else { "off" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_survives_the_cookie_and_nonsense_changes_nothing() {
+        let mut preferences = Preferences::default();
+        for (name, value) in
+            [("theme", "dark"), ("keys", "off"), ("theme", "pink"), ("keys", "x"), ("z", "y")]
+        {
+            preferences.set(name, value);
+        }
+        assert_eq!(preferences, Preferences { theme: Theme::Dark, has_single_keys: false });
+        let mut read = Preferences::default();
+        for (name, value) in url::form_urlencoded::parse(preferences.to_cookie_value().as_bytes()) {
+            read.set(&name, &value);
+        }
+        assert_eq!(read, preferences);
     }
 }

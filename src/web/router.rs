@@ -17,6 +17,7 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
     let protected_routes = Router::new()
         .route("/", get(super::status_page::get_page))
         .route("/monitors/{id}", get(super::monitor_page::get_page))
+        .route("/monitors.csv", get(super::monitors_csv::get_file))
         .route("/palette", get(super::palette::get_places))
         .route("/results/{id}", get(super::result::get_page))
         .route("/results/{id}/captures/{name}", get(super::result::get_capture))

@@ -15,6 +15,7 @@ use super::page_frame::{PageFrame, Section, render_page};
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::responses::store_unavailable;
+use super::status_query::StatusPageQuery;
 use super::viewer::Viewer;
 use crate::domain::{MonitorType, StoreError, Timestamp};
 use crate::schema::Monitor;
@@ -23,21 +24,8 @@ use crate::service::{
     MonitorStatus, OverallHealth, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow,
 };
 
-/// Most values of custom properties in a query.
-const MAX_PROPERTIES: usize = 20;
 /// Monitors per page.
 const ROWS_PER_PAGE: usize = 50;
-
-/// The query of the page. Unknown values are ignored: a page is not an API.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct StatusPageQuery {
-    status: Option<MonitorStatus>,
-    monitor_type: Option<MonitorType>,
-    name_contains: String,
-    /// Values of custom properties, each `name:value`.
-    properties: Vec<String>,
-    page_number: usize,
-}
 
 /// `GET /?standing=&type=&q=&property=&page=`
 pub(super) async fn get_page(
@@ -58,7 +46,7 @@ pub(super) async fn get_page(
     let body = format!(
         "<div class=\"heading\"><h1>Monitors <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{blocks}{}</div>",
         escape(&location_names),
-        if viewer.may_create() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
+        if viewer.may_edit() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
         // Writing into a string cannot fail.
         filter.render().unwrap_or_default(),
         render_live_element(&query.to_path(), &page),
@@ -76,6 +64,19 @@ pub(super) async fn live_page(state: &PageState, viewer: &Viewer, uri: &Uri) -> 
     load_page(state, viewer, &query).await.map_err(|error| store_unavailable(&error))
 }
 
+/// Returns the monitors that `viewer` may see.
+pub(super) async fn visible_board(
+    state: &PageState,
+    viewer: &Viewer,
+    now: Timestamp,
+) -> Result<Arc<StatusBoard>, StoreError> {
+    let board = state.monitor_reader.status_board(now).await?;
+    Ok(match viewer.visible_account {
+        Some(customer) => Arc::new(board.for_customer(customer)),
+        None => board,
+    })
+}
+
 /// Makes the tiles and the rows of the page.
 async fn load_page(
     state: &PageState,
@@ -83,17 +84,11 @@ async fn load_page(
     page_query: &StatusPageQuery,
 ) -> Result<LivePage, StoreError> {
     let now = state.clock.now();
-    let mut board = state.monitor_reader.status_board(now).await?;
-    if let Some(customer) = viewer.visible_account {
-        board = Arc::new(board.for_customer(customer));
-    }
+    let board = visible_board(state, viewer, now).await?;
     let query = StatusQuery {
-        status: page_query.status,
-        monitor_type: page_query.monitor_type,
-        name_contains: page_query.name_contains.clone(),
-        properties: state.monitor_reader.property_filters(&board, &page_query.properties).await?,
         limit: ROWS_PER_PAGE,
         offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
+        ..page_query.to_status_query(&state.monitor_reader, &board).await?
     };
     let page = state.monitor_reader.status_rows(&board, &query).await?;
     let error_count = board
@@ -106,54 +101,13 @@ async fn load_page(
     let tiles = LiveBlock::new("tiles", render_status_tiles(&board, page_query));
     let mut rows = render_rows(&board, &page, &overall_health, now);
     rows.after.push_str(&render_pager(page_query, page.total));
+    if page.total > 0 && viewer.caller.is_some() {
+        let csv_path = page_query.to_csv_path();
+        // Writing into a string cannot fail.
+        let _ =
+            write!(rows.after, r#"<p class="hint"><a href="{}">Download as CSV</a></p>"#, escape(&csv_path));
+    }
     Ok(LivePage { title, blocks: vec![tiles, rows] })
-}
-
-impl StatusPageQuery {
-    fn from_uri(uri: &Uri) -> Self {
-        let mut query = Self { page_number: 1, ..Self::default() };
-        for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
-            match &*name {
-                "standing" => query.status = MonitorStatus::parse(&value),
-                "type" => query.monitor_type = MonitorType::from_name(&value),
-                "q" => query.name_contains = value.trim().chars().take(255).collect(),
-                "property" => {
-                    let texts = value.split(',').map(str::trim).filter(|text| !text.is_empty());
-                    query.properties.extend(texts.map(str::to_owned));
-                    query.properties.truncate(MAX_PROPERTIES);
-                }
-                "page" => query.page_number = value.parse().unwrap_or(1).max(1),
-                _ => {}
-            }
-        }
-        query
-    }
-
-    /// Whether only monitors of this type are shown.
-    fn is_of(&self, monitor_type: &MonitorType) -> bool {
-        self.monitor_type.as_ref() == Some(monitor_type)
-    }
-
-    /// Returns the path of the page with this query.
-    fn to_path(&self) -> String {
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
-        let parameters = [
-            ("standing", self.status.map(|status| status.as_str().to_owned())),
-            ("type", self.monitor_type.map(|monitor_type| monitor_type.name().to_owned())),
-            ("q", Some(self.name_contains.clone()).filter(|text| !text.is_empty())),
-            ("property", Some(self.properties.join(",")).filter(|text| !text.is_empty())),
-            ("page", Some(self.page_number.to_string()).filter(|_| self.page_number > 1)),
-        ];
-        for (name, value) in parameters {
-            if let Some(value) = value {
-                query.append_pair(name, &value);
-            }
-        }
-        match query.finish() {
-            query if query.is_empty() => "/".to_owned(),
-            query => format!("/?{query}"),
-        }
-    }
 }
 
 /// A state with the number of monitors in it.
@@ -282,18 +236,6 @@ fn render_pager(query: &StatusPageQuery, monitor_count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_query_survives_its_address() {
-        let address = "/?standing=error&type=website-ssl&q=a+%26+b&property=team%3Aa%2Cenv%3Ab&page=3";
-        let query = StatusPageQuery::from_uri(&address.parse().unwrap());
-        assert_eq!(query.properties, ["team:a", "env:b"]);
-        let repeated = StatusPageQuery::from_uri(&"/?property=team:a&property=env:b".parse().unwrap());
-        assert_eq!(repeated.properties, query.properties);
-        assert_eq!((query.name_contains.as_str(), query.page_number), ("a & b", 3));
-        assert_eq!(query.to_path(), address);
-        assert_eq!(StatusPageQuery::from_uri(&"/?page=0&standing=odd".parse().unwrap()).to_path(), "/");
-    }
 
     #[test]
     fn the_last_page_has_no_next() {

@@ -24,6 +24,10 @@ pub(super) struct Viewer {
     pub(super) preferences: Preferences,
 }
 
+/// The viewer is not signed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NotSignedIn;
+
 impl Viewer {
     /// Returns the caller that acts for the viewer in the account `customer`; `None` when the viewer may not act there.
     /// The host acts in every account.
@@ -35,10 +39,19 @@ impl Viewer {
         }
     }
 
-    /// Whether the viewer may create monitors from the pages.
-    pub(super) fn may_create(&self) -> bool {
+    /// Whether the viewer may create and change monitors on the pages.
+    pub(super) fn may_edit(&self) -> bool {
         let may_edit = self.caller.as_ref().is_some_and(|caller| caller.allows(Permission::Edit));
         may_edit && self.form_token().is_some()
+    }
+
+    /// Returns the account whose agents the viewer may see, `None` for all accounts; an error for nobody's.
+    pub(super) fn account_of_agents(&self) -> Result<Option<CustomerId>, NotSignedIn> {
+        match &self.caller {
+            Some(caller) if caller.user_id == UserId::HOST => Ok(self.visible_account),
+            Some(caller) => Ok(Some(caller.customer)),
+            None => Err(NotSignedIn),
+        }
     }
 
     /// Returns the token of the viewer's forms; `None` without a session.

@@ -7,9 +7,7 @@ use crate::console::server::{Server, Site};
 
 /// Opens the page of the only monitor in a browser that is signed in.
 async fn open_monitor(server: &Server, setup: Setup) -> Browser {
-    let browser = Browser::open(BrowserKind::Chrome, setup).await;
-    browser.goto(&server.sign_in_link()).await;
-    browser.click("main button").await;
+    let browser = Browser::signed_in(BrowserKind::Chrome, setup, server).await;
     browser.wait_for_text("#rows", "shop").await;
     browser.click("#rows a").await;
     browser.wait_for_text("h1", "shop").await;

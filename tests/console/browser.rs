@@ -12,12 +12,13 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::Instant;
 use vigie::browser::BrowserKind;
 
+use crate::console::server::Server;
 use crate::support::daemon::Daemon;
 use crate::support::geckodriver::geckodriver;
 use crate::support::side_by_side::browser_permit;
 
-/// How long a person waits for what they expect to see.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a person waits for what they expect to see, while other browsers take the processors.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How a browser is set up.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +47,15 @@ impl Browser {
         let client = client.capabilities(capabilities(kind, setup, profile.path()));
         let client = client.connect(&format!("http://127.0.0.1:{port}")).await.unwrap();
         Self { client, kind, _driver: driver, _profile: profile, _room: room }
+    }
+
+    /// Opens a browser whose person signs in as the host, and sees the list of monitors.
+    pub async fn signed_in(kind: BrowserKind, setup: Setup, server: &Server) -> Self {
+        let browser = Self::open(kind, setup).await;
+        browser.goto(&server.sign_in_link()).await;
+        browser.click("main button").await;
+        browser.wait_for_text("h1", "Monitors").await;
+        browser
     }
 
     /// Ends the browser. Chromium's must have reported no violation of the policy of the pages, and no error.
@@ -84,6 +94,15 @@ impl Browser {
         let script = "return document.querySelector(arguments[0])?.textContent ?? ''";
         let text = self.client.execute(script, vec![json!(css)]).await.unwrap();
         text.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Waits until `script`, the body of a function, returns true.
+    pub async fn wait_until(&self, script: &str) {
+        let until = Instant::now() + PATIENCE;
+        while self.eval(script).await != true {
+            assert!(Instant::now() < until, "never true: {script}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// Waits until the text of the first element of `css` contains `part`.

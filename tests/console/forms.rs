@@ -5,14 +5,6 @@ use vigie::browser::BrowserKind;
 use crate::console::browser::{Browser, Setup};
 use crate::console::server::{Server, Site};
 
-async fn sign_in(server: &Server, setup: Setup) -> Browser {
-    let browser = Browser::open(BrowserKind::Chrome, setup).await;
-    browser.goto(&server.sign_in_link()).await;
-    browser.click("main button").await;
-    browser.wait_for_text("h1", "Monitors").await;
-    browser
-}
-
 /// Replaces what stands in the input `name`.
 async fn fill(browser: &Browser, name: &str, text: &str) {
     let css = format!("[name={name}]");
@@ -26,7 +18,9 @@ async fn a_monitor_is_created_corrected_changed_and_removed() {
     let site = Site::start();
     let server = Server::start("[]\n");
     for without_scripts in [false, true] {
-        let browser = sign_in(&server, Setup { without_scripts, ..Setup::default() }).await;
+        let browser =
+            Browser::signed_in(BrowserKind::Chrome, Setup { without_scripts, ..Setup::default() }, &server)
+                .await;
         browser.click(".heading .button").await;
         browser.click(".types a[href$='=website']").await;
         browser.wait_for_text("h1", "One HTTP request").await;
@@ -34,7 +28,7 @@ async fn a_monitor_is_created_corrected_changed_and_removed() {
         fill(&browser, "url", "no address").await;
         browser.click(".submit button").await;
         // What is wrong stands at its input, and nothing typed is lost.
-        browser.wait_for_text(".wrong", "Url").await;
+        browser.wait_for_text(".wrong", "URL").await;
         assert!(browser.text(".wrong .error").await.contains("`url`"), "{}", browser.text(".wrong").await);
         let name = browser.client.find(fantoccini::Locator::Css("[name=name]")).await.unwrap();
         assert_eq!(name.prop("value").await.unwrap().unwrap(), "<shop>");
@@ -71,7 +65,7 @@ async fn a_change_of_somebody_else_is_not_overwritten() {
         server.run(&["apply", applied.to_str().unwrap()]);
     };
     apply(&monitor);
-    let browser = sign_in(&server, Setup::default()).await;
+    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
     browser.wait_for_text("#rows", "first").await;
     browser.click("#rows a").await;
     browser.click("#buttons a[href$='/edit']").await;
@@ -93,7 +87,7 @@ async fn a_change_of_somebody_else_is_not_overwritten() {
 async fn a_monitor_of_a_file_has_no_form_and_secrets_are_never_shown() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "shop"));
-    let browser = sign_in(&server, Setup::default()).await;
+    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
     browser.wait_for_text("#rows", "shop").await;
     browser.click("#rows a").await;
     browser.wait_for_text("h1", "shop").await;
@@ -105,6 +99,12 @@ async fn a_monitor_of_a_file_has_no_form_and_secrets_are_never_shown() {
     fill(&browser, "url", &format!("http://127.0.0.1:{}/", site.port)).await;
     browser.eval("document.querySelectorAll('details').forEach((fold) => fold.open = true)").await;
     fill(&browser, "realm_password", "correct horse").await;
+    fill(&browser, "url", "no address").await;
+    browser.click(".submit button").await;
+    // The secret is not sent back, and the form says so.
+    browser.wait_for_text("#help-realm_password", "Type it again").await;
+    fill(&browser, "realm_password", "correct horse").await;
+    fill(&browser, "url", &format!("http://127.0.0.1:{}/", site.port)).await;
     browser.click(".submit button").await;
     browser.wait_for_text("h1", "guarded").await;
     browser.click("#buttons a[href$='/edit']").await;

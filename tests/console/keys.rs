@@ -15,17 +15,12 @@ const ESCAPE: char = '\u{e00c}';
 async fn everything_frequent_is_a_few_keys_away() {
     let site = Site::start();
     let server = Server::start(&[site.monitor("a", "red shop"), site.monitor("b", "blue shop")].concat());
-    let browser = Browser::open(BrowserKind::Chrome, Setup::default()).await;
-    browser.goto(&server.sign_in_link()).await;
-    browser.click("main button").await;
+    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
     browser.wait_for_text("#rows", "red shop").await;
     browser.type_into("body", &format!("{CONTROL}k{NULL}")).await;
     browser.wait_for_text("#palette-places", "Locations").await;
     browser.type_into("#palette input", "blue").await;
-    let only = "return document.querySelectorAll('#palette-places a').length";
-    while browser.eval(only).await != 1 {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    browser.wait_until("return document.querySelectorAll('#palette-places a').length === 1").await;
     browser.type_into("#palette input", &format!("{DOWN}{ENTER}")).await;
     browser.wait_for_text("h1", "blue shop").await;
     browser.type_into("body", "gl").await;
@@ -43,5 +38,12 @@ async fn everything_frequent_is_a_few_keys_away() {
     browser.wait_for_text("h1", "New monitor").await;
     browser.type_into("body", "?").await;
     browser.wait_for_text("h1", "Console").await;
+    // Single letters can be switched off; the palette stays.
+    browser.click(".theme button[name=keys]").await;
+    browser.wait_until("return document.documentElement.dataset.keys === 'off'").await;
+    browser.type_into("body", "gl").await;
+    browser.type_into("body", &format!("{CONTROL}k{NULL}")).await;
+    browser.wait_for_text("#palette-places", "Locations").await;
+    assert_eq!(browser.text("h1").await, "Console");
     browser.close().await;
 }

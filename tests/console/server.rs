@@ -49,7 +49,14 @@ impl Server {
         command.arg("serve").args(["--listen", &format!("127.0.0.1:{port}")]);
         command.arg("--data").arg(folder.path().join("data"));
         command.arg("--monitors").arg(folder.path().join("monitors"));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        let log = fs::File::options().append(true).create(true).open(folder.path().join("log")).unwrap();
+        command.env("VIGIE_LOG_LEVEL", "debug");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+    }
+
+    /// Returns what it has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
     /// Replaces the monitors; the server reads the file by itself.
@@ -59,13 +66,11 @@ impl Server {
         fs::rename(folder.join(".new"), folder.join("all.yaml")).unwrap();
     }
 
-    /// Ends the server as a service manager does; returns how long that took.
-    pub fn stop(&mut self) -> Duration {
-        let started = Instant::now();
+    /// Ends the server as a service manager does.
+    pub fn stop(&mut self) {
         let id = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).unwrap());
         nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGTERM).unwrap();
         assert!(self.child.wait().unwrap().success());
-        started.elapsed()
     }
 
     /// Starts it again, over the same data and at the same port.

@@ -62,16 +62,12 @@ async fn the_theme_is_kept_by_the_browser() {
 async fn every_page_and_form_works_without_scripts() {
     let site = Site::start();
     let server = Server::start(&[site.monitor("a", "red shop"), site.monitor("b", "blue shop")].concat());
-    let browser =
-        Browser::open(BrowserKind::Chrome, Setup { without_scripts: true, ..Setup::default() }).await;
-    browser.goto(&server.sign_in_link()).await;
-    browser.click("main button").await;
+    let setup = Setup { without_scripts: true, ..Setup::default() };
+    let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
     browser.wait_for_text("#rows", "red shop").await;
     browser.type_into("[name=q]", "blue").await;
     browser.click(".filter button").await;
-    while !browser.path().await.contains("q=blue") {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
+    browser.wait_until("return location.search.includes('q=blue')").await;
     browser.wait_for_text("#rows", "blue shop").await;
     assert!(!browser.text("#rows").await.contains("red shop"));
     browser.click(".theme button[value=dark]").await;
@@ -86,10 +82,7 @@ async fn every_page_and_form_works_without_scripts() {
 #[tokio::test]
 async fn the_first_key_skips_to_the_content() {
     let server = Server::start("[]\n");
-    let browser = Browser::open(BrowserKind::Chrome, Setup::default()).await;
-    browser.goto(&server.sign_in_link()).await;
-    browser.click("main button").await;
-    browser.wait_for_text("h1", "Monitors").await;
+    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
     browser.type_into("body", "\u{e004}").await;
     assert_eq!(browser.eval("return document.activeElement.className").await, "skip");
     browser.type_into(".skip", "\u{e007}").await;

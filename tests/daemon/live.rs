@@ -55,7 +55,7 @@ fn too_many_open_pages_are_refused_and_others_still_served() {
     let daemon = Daemon::start(&tcp_monitor("a", 9));
     let own = format!("Authorization: Bearer {}\r\n", daemon.token());
     let open_one = || open(daemon.address, "/live?page=%2F", &own, "\r\n\r\n");
-    let mut streams: Vec<_> = (0..96).map(|_| open_one()).collect();
+    let mut streams: Vec<_> = (0..64).map(|_| open_one()).collect();
     assert!(streams.iter().all(|(_, received)| received.starts_with("HTTP/1.1 200")));
     let (_, refusal) = open_one();
     assert!(refusal.starts_with("HTTP/1.1 503") && refusal.contains("retry-after: 30"), "{refusal}");

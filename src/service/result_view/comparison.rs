@@ -66,9 +66,12 @@ pub fn comparison_rows(good: &CheckResult, now: &CheckResult) -> Vec<ComparisonR
 /// Returns the facts by their label; lines that continue another belong to it.
 fn grouped_facts(result: &CheckResult) -> Vec<(&'static str, Vec<String>)> {
     let mut groups: Vec<(&'static str, Vec<String>)> = Vec::new();
+    let mut last_group = 0;
     for line in fact_lines(result) {
-        let is_continued = line.label.is_empty();
-        match groups.iter_mut().rev().find(|(label, _)| is_continued || *label == line.label) {
+        if !line.label.is_empty() {
+            last_group = groups.iter().position(|(label, _)| *label == line.label).unwrap_or(groups.len());
+        }
+        match groups.get_mut(last_group) {
             Some((_, values)) => values.push(line.value),
             None => groups.push((line.label, vec![line.value])),
         }

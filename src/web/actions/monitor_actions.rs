@@ -8,7 +8,7 @@ use axum::response::Response;
 use super::own_form::{MAX_BUTTON_FORM_BYTES, OwnForm, read_own_form};
 use super::refusal::refused;
 use super::state::ActionsState;
-use crate::domain::{CustomerId, MonitorId};
+use crate::domain::{MonitorId, Permission};
 use crate::schema::Monitor;
 use crate::service::{Caller, ServiceError, monitors};
 use crate::web::forms::see_other;
@@ -60,7 +60,7 @@ pub(in crate::web) async fn post_test(
         Ok(action) => action,
         Err(response) => return response,
     };
-    if let Err(error) = caller.require_permission(crate::domain::Permission::Edit) {
+    if let Err(error) = caller.require_permission(Permission::Edit) {
         return refused(&error);
     }
     match state.on_demand_tests.start(&caller, monitor.id, None).await {
@@ -76,22 +76,18 @@ async fn read_action(
     request: Request,
 ) -> Result<(OwnForm, Monitor, Caller), Response> {
     let form = read_own_form(&state.auth, request, MAX_BUTTON_FORM_BYTES).await?;
-    let (monitor, caller) = find_own(state, &form.viewer, id)?;
-    Ok((form, monitor, caller))
+    match find_own(state, &form.viewer, id) {
+        Some((monitor, caller)) => Ok((form, monitor, caller)),
+        None => Err(refused(&ServiceError::NotFound)),
+    }
 }
 
-/// Finds the monitor `id` and the caller that acts in its account.
-pub(in crate::web) fn find_own(
-    state: &ActionsState,
-    viewer: &Viewer,
-    id: &str,
-) -> Result<(Monitor, Caller), Response> {
-    let monitor = id.parse().ok().and_then(|id| state.pages.monitor_reader.monitor(MonitorId(id)));
-    let own = monitor.and_then(|monitor| {
-        let customer: CustomerId = monitor.customer;
-        Some((monitor, viewer.caller_for(customer)?))
-    });
-    own.ok_or_else(|| refused(&ServiceError::NotFound))
+/// Finds the monitor `id`, and the caller that acts for `viewer` in its account; `None` when there is no such monitor, or
+/// the viewer may not act there.
+pub(in crate::web) fn find_own(state: &ActionsState, viewer: &Viewer, id: &str) -> Option<(Monitor, Caller)> {
+    let monitor = state.pages.monitor_reader.monitor(MonitorId(id.parse().ok()?))?;
+    let caller = viewer.caller_for(monitor.customer)?;
+    Some((monitor, caller))
 }
 
 /// Leads back to the monitor, or says why nothing was done.

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use axum::extract::Request;
 use axum::response::Response;
 
+use super::refusal::refused;
+use crate::service::ServiceError;
 use crate::web::cookies::{Cookie, CookieScope};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::{foreign_form_response, is_own_form, read_fields};
@@ -13,8 +15,8 @@ use crate::web::viewer::Viewer;
 
 /// Largest body of a form with a button and little else, in bytes.
 pub(in crate::web) const MAX_BUTTON_FORM_BYTES: usize = 16 * 1024;
-/// Largest body of the form of a monitor, in bytes: scripts, certificates and projects stand in it.
-pub(in crate::web) const MAX_MONITOR_FORM_BYTES: usize = 16 * 1024 * 1024;
+/// Largest body of the form of a monitor, in bytes: as much as the API reads without a permit. Longer texts have no input.
+pub(in crate::web) const MAX_MONITOR_FORM_BYTES: usize = 1024 * 1024;
 
 /// A form of a signed-in person.
 pub(in crate::web) struct OwnForm {
@@ -24,8 +26,8 @@ pub(in crate::web) struct OwnForm {
     pub(in crate::web) fields: HashMap<String, String>,
 }
 
-/// Reads a form of at most `max_bytes`, unless it comes from another site or from nobody who is signed in: their bodies are
-/// not even read.
+/// Reads a form of at most `max_bytes`, unless it comes from another site or from nobody who may change monitors: their
+/// bodies are not even read.
 pub(in crate::web) async fn read_own_form(
     auth: &PageAuth,
     request: Request,
@@ -35,6 +37,10 @@ pub(in crate::web) async fn read_own_form(
     let viewer = auth.admit(&head).await?;
     if viewer.form_token().is_none() {
         return Err(foreign_form_response());
+    }
+    if !viewer.may_edit() {
+        let message = "Your role does not permit changing monitors";
+        return Err(refused(&ServiceError::Forbidden(message.to_owned())));
     }
     let fields = read_fields(body, max_bytes).await?;
     let session = CookieScope::of(&head).read(Cookie::Session, &head.headers);

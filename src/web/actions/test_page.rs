@@ -57,8 +57,9 @@ async fn find_page(
     id: &str,
     test: &str,
 ) -> Result<(Monitor, LivePage), Response> {
-    let (monitor, caller) = find_own(state, viewer, id)?;
-    let Ok(test) = test.parse() else { return Err(refused(&ServiceError::NotFound)) };
+    let (Some((monitor, caller)), Ok(test)) = (find_own(state, viewer, id), test.parse()) else {
+        return Err(refused(&ServiceError::NotFound));
+    };
     let record = state.on_demand_tests.get(&caller, test).await.map_err(|error| refused(&error))?;
     if record.get("monitor_id").and_then(Value::as_i64) != Some(monitor.id.0) {
         return Err(refused(&ServiceError::NotFound));

@@ -1,6 +1,6 @@
 //! From the texts of a form to the body of a call: what a browser sends becomes what a client of the API would send.
 
-use super::text_from_values::{FormTexts, is_scalar};
+use super::text_from_values::{FormTexts, is_scalar, normalized};
 use crate::schema::field::{Field, FieldType};
 use crate::syntax::node::{Key, Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
@@ -8,54 +8,87 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 /// Prefix of the name of the check box that removes a stored secret.
 pub(super) const CLEAR_PREFIX: &str = "clear-";
 
-/// Returns the body with the fields of `texts`. `is_new` leaves empty inputs out; in a change, they unset the field.
+/// Returns the body with the fields whose `texts` differ from `shown`, what the form showed: what nobody touched stays as it
+/// is, whatever a browser makes of its text. A new monitor, which `is_new` says, also has the fields that it needs. An
+/// empty input unsets a field.
 ///
 /// # Errors
 /// Every text that is not even YAML.
 pub(super) fn body_from_texts(
     fields: &[&'static Field],
     texts: &FormTexts,
+    shown: &FormTexts,
     is_new: bool,
 ) -> Result<Node, Vec<ValidationError>> {
     let (mut entries, mut errors) = (Vec::new(), Vec::new());
     for field in fields {
-        let clears_secret = texts.contains_key(&format!("{CLEAR_PREFIX}{}", field.name));
-        let text = texts.get(field.name).map(String::as_str).unwrap_or_default();
-        let value = match field.field_type {
+        let text = texts.get(field.name).map(|text| normalized(text));
+        let shown_text = shown.get(field.name).map(|text| normalized(text)).unwrap_or_default();
+        let value = match (&field.field_type, text) {
+            _ if field.secret && texts.contains_key(&format!("{CLEAR_PREFIX}{}", field.name)) => {
+                Ok(NodeValue::Null)
+            }
             // A box without a mark is not sent.
-            FieldType::Bool => Some(Ok(NodeValue::Bool(text == "true"))),
-            _ if field.secret && clears_secret => Some(Ok(NodeValue::Null)),
-            _ if text.trim().is_empty() && (field.secret || is_new || field.required) => None,
-            _ if text.trim().is_empty() => Some(Ok(NodeValue::Null)),
-            _ => Some(value_from_text(field, text)),
+            (FieldType::Bool, text) => {
+                let is_marked = text.as_deref() == Some("true");
+                if is_marked == (shown_text == "true") && !(is_new && field.is_required_in_v3()) {
+                    continue;
+                }
+                Ok(NodeValue::Bool(is_marked))
+            }
+            // The form had no input for it.
+            (_, None) => continue,
+            (_, Some(text)) if text.is_empty() && (field.secret || is_new) => continue,
+            (_, Some(text)) if text == shown_text && !(is_new && field.is_required_in_v3()) => continue,
+            (_, Some(text)) if text.is_empty() => Ok(NodeValue::Null),
+            (_, Some(text)) => value_from_text(field, &text),
         };
         match value {
-            None => {}
-            Some(Ok(value)) => entries.push((key(field.name), node(value))),
-            Some(Err(error)) => errors.push(error),
+            Ok(value) => entries.push((key(field.name), node(value))),
+            Err(message) => {
+                let position = Position::default();
+                errors.push(ValidationError::new(ValidationErrorKind::Format, field.name, position, message));
+            }
         }
     }
     if errors.is_empty() { Ok(node(NodeValue::Map(entries))) } else { Err(errors) }
 }
 
-fn value_from_text(field: &Field, text: &str) -> Result<NodeValue, ValidationError> {
+/// Returns the value that `text` stands for, or what is wrong with it.
+fn value_from_text(field: &Field, text: &str) -> Result<NodeValue, String> {
     match &field.field_type {
         FieldType::List { item_type, .. } if is_scalar(item_type) => {
-            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
             Ok(NodeValue::List(lines.map(|line| node(scalar_from_text(item_type, line))).collect()))
         }
-        FieldType::List { .. } | FieldType::Object(_) | FieldType::Any => {
-            Node::from_yaml(text).map(|parsed| parsed.value).map_err(|error| {
-                let message = format!(
-                    "`{}` is no YAML: line {}, column {}: {error}",
-                    field.name, error.position.line, error.position.column
-                );
-                ValidationError::new(ValidationErrorKind::Format, field.name, Position::default(), message)
-            })
+        FieldType::List { .. } | FieldType::Object(_) | FieldType::Any => match Node::from_yaml_snippet(text)
+        {
+            Ok(parsed) => Ok(with_defaults(&field.field_type, parsed.value)),
+            Err(error) => {
+                let Position { line, column } = error.position;
+                Err(format!("`{}` is no YAML: line {line}, column {column}: {error}", field.name))
+            }
+        },
+        FieldType::Text { .. } => Ok(NodeValue::Text(text.to_owned())),
+        scalar => Ok(scalar_from_text(scalar, text)),
+    }
+}
+
+/// Adds to an object the defaults of the fields that it lacks: a change keeps what it does not name, but a person who removes
+/// a line wants the value gone.
+fn with_defaults(field_type: &FieldType, value: NodeValue) -> NodeValue {
+    match (field_type, value) {
+        (FieldType::Object(table), NodeValue::Map(mut entries)) => {
+            for field in table.fields().iter().filter(|field| field.is_settable()) {
+                if !entries.iter().any(|(key, _)| key.name == field.name) {
+                    let default =
+                        field.default_value().map_or(NodeValue::Null, |value| Node::from(value).value);
+                    entries.push((key(field.name), node(default)));
+                }
+            }
+            NodeValue::Map(entries)
         }
-        // Browsers send line breaks of texts as CR LF (WHATWG HTML 4.10.21.8).
-        FieldType::Text { .. } => Ok(NodeValue::Text(text.replace("\r\n", "\n"))),
-        scalar => Ok(scalar_from_text(scalar, text.trim())),
+        (_, value) => value,
     }
 }
 
@@ -64,9 +97,9 @@ fn scalar_from_text(field_type: &FieldType, text: &str) -> NodeValue {
     let as_text = || NodeValue::Text(text.to_owned());
     match field_type {
         FieldType::Int { .. } | FieldType::IntEnum(_) => {
-            text.parse().map_or_else(|_| as_text(), NodeValue::Int)
+            text.trim().parse().map_or_else(|_| as_text(), NodeValue::Int)
         }
-        FieldType::Float { .. } => text.parse().map_or_else(|_| as_text(), NodeValue::Float),
+        FieldType::Float { .. } => text.trim().parse().map_or_else(|_| as_text(), NodeValue::Float),
         FieldType::Bool => NodeValue::Bool(text == "true"),
         _ => as_text(),
     }
@@ -89,21 +122,31 @@ mod tests {
     use crate::schema::table::for_type;
 
     fn body(texts: &[(&str, &str)], is_new: bool) -> Result<serde_json::Value, Vec<ValidationError>> {
-        let texts = texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        body_with(&[], texts, is_new)
+    }
+
+    fn body_with(
+        shown: &[(&str, &str)],
+        texts: &[(&str, &str)],
+        is_new: bool,
+    ) -> Result<serde_json::Value, Vec<ValidationError>> {
+        let to_texts = |pairs: &[(&str, &str)]| -> FormTexts {
+            pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+        };
         let fields: Vec<_> = for_type(MonitorType::Website)
             .fields()
             .iter()
             .copied()
             .filter(|field| field.is_settable())
             .collect();
-        body_from_texts(&fields, &texts, is_new).map(|body| body.to_json())
+        body_from_texts(&fields, &to_texts(texts), &to_texts(shown), is_new).map(|body| body.to_json())
     }
 
     #[test]
     fn texts_become_values_of_their_fields() {
         let texts = [
             ("name", "shop"),
-            ("interval", "5"),
+            ("interval", " 5 "),
             ("enabled", "true"),
             ("depends_on", "7\r\n 8 \r\n\r\n"),
             ("custom_properties", "- {id: 3, value: a}"),
@@ -113,7 +156,7 @@ mod tests {
         let body = body(&texts, true).unwrap();
         assert_eq!(body["name"], "shop");
         assert_eq!(body["interval"], 5);
-        assert_eq!((&body["enabled"], &body["retry_on_failure"]), (&json!(true), &json!(false)));
+        assert_eq!(body["enabled"], true);
         assert_eq!(body["depends_on"], json!([7, 8]));
         assert_eq!(body["custom_properties"], json!([{"id": 3, "value": "a"}]));
         assert_eq!((&body["alert_note"], &body["timeout"]), (&json!("a\nb"), &json!("soon")));
@@ -121,9 +164,26 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_touched_is_not_sent() {
+        let shown = [
+            ("name", "shop"),
+            ("note", "a\r\nb"),
+            ("enabled", "true"),
+            ("interval", "5"),
+            ("alert_note", "x"),
+        ];
+        let sent = [("name", "shop"), ("note", "a\nb"), ("interval", "5"), ("alert_note", " ")];
+        assert_eq!(body_with(&shown, &sent, false).unwrap(), json!({"enabled": false, "alert_note": " "}));
+        // A new monitor has what the API asks for, even where it is the default.
+        let new =
+            body_with(&[("interval", "5")], &[("interval", "5"), ("interval_seconds", "30")], true).unwrap();
+        assert_eq!(new["interval_seconds"], 30);
+    }
+
+    #[test]
     fn an_empty_input_unsets_a_field_of_a_change_but_keeps_a_secret() {
         let secret = for_type(MonitorType::Website).fields().iter().find(|field| field.secret).unwrap().name;
-        let changed = body(&[("note", ""), (secret, "")], false).unwrap();
+        let changed = body_with(&[("note", "x")], &[("note", ""), (secret, "")], false).unwrap();
         assert!(changed["note"].is_null() && changed.get("note").is_some());
         assert!(changed.get(secret).is_none() && changed.get("name").is_none(), "{changed}");
         let cleared = body(&[(&format!("{CLEAR_PREFIX}{secret}"), "true")], false).unwrap();
@@ -131,9 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_yaml_is_an_error_of_its_field() {
-        let errors = body(&[("custom_properties", "[{")], true).unwrap_err();
-        assert_eq!(errors[0].path, "custom_properties");
-        assert!(errors[0].message.contains("line"), "{errors:?}");
+    fn what_is_no_yaml_or_has_aliases_is_an_error_of_its_field() {
+        for text in ["[{", "- &a {id: 3, value: x}\n- *a\n"] {
+            let errors = body(&[("custom_properties", text)], true).unwrap_err();
+            assert_eq!(errors[0].path, "custom_properties");
+        }
     }
 }

@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::fields_from_text::body_from_texts;
 use super::monitor_form::{MonitorForm, form_sections, general_errors, settable_fields};
-use super::text_from_values::{FormTexts, texts_from_values};
+use super::text_from_values::{FormTexts, normalized, texts_from_values};
 use crate::domain::{MonitorType, Permission, Revision};
-use crate::schema::field::Field;
+use crate::schema::field::{Field, FieldType};
 use crate::schema::reader::InputFormat;
 use crate::schema::{Monitor, MonitorDocument, Origin, SecretMode, table};
 use crate::service::monitors::{self, FormContext, form_context};
@@ -61,11 +61,15 @@ pub(in crate::web) async fn get_new_form(
         let body = types.render().unwrap_or_default();
         return render(&viewer, "New monitor · Vigie", None, &body).into_response();
     };
-    let mut texts =
-        texts_from_values(&settable_fields(monitor_type), &table::for_type(monitor_type).defaults());
+    let mut texts = default_texts(monitor_type);
     texts.insert("billing_plancode".to_owned(), context.usual_plan.clone());
     let form = FormData { context: &context, texts: &texts, errors: &[], stored_secrets: &[] };
     form.new_page(monitor_type, &viewer).into_response()
+}
+
+/// Returns what an empty form shows.
+fn default_texts(monitor_type: MonitorType) -> FormTexts {
+    texts_from_values(&settable_fields(monitor_type), &table::for_type(monitor_type).defaults())
 }
 
 /// `POST /monitors/new?type=`
@@ -83,7 +87,8 @@ pub(in crate::web) async fn post_new_form(
     else {
         return not_found("There is no such type of monitor");
     };
-    let created = match body_from_texts(&settable_fields(monitor_type), &form.fields, true) {
+    let (fields, shown) = (settable_fields(monitor_type), default_texts(monitor_type));
+    let created = match body_from_texts(&fields, &form.fields, &shown, true) {
         Ok(body) => {
             monitors::create(&state.monitor_service, &caller, monitor_type, InputFormat::V3, &body).await
         }
@@ -112,7 +117,7 @@ pub(in crate::web) async fn get_edit_form(
 ) -> Response {
     let (monitor, caller) = match find_editable(&state, &viewer, &id) {
         Ok(found) => found,
-        Err(response) => return response,
+        Err(error) => return refused(&error),
     };
     let context = match form_context(&state.monitor_service, &caller).await {
         Ok(context) => context,
@@ -137,7 +142,7 @@ pub(in crate::web) async fn post_edit_form(
     };
     let (monitor, caller) = match find_editable(&state, &form.viewer, &id) {
         Ok(found) => found,
-        Err(response) => return response,
+        Err(error) => return refused(&error),
     };
     let revision = form.fields.get("revision").cloned().unwrap_or_default();
     let (status, errors, revision) =
@@ -169,19 +174,27 @@ pub(in crate::web) async fn post_edit_form(
 fn conflict_error(monitor: &Monitor, texts: &FormTexts) -> ValidationError {
     let fields = settable_fields(monitor.monitor_type());
     let stored = texts_from_values(&fields, &monitor.document.to_json(SecretMode::Masked));
-    let text_of =
-        |texts: &FormTexts, name: &str| texts.get(name).map_or("", String::as_str).replace("\r\n", "\n");
-    let is_off = |text: &str| matches!(text, "" | "false");
     let differs = |field: &&&'static Field| {
-        let (typed, stored) = (text_of(texts, field.name), text_of(&stored, field.name));
-        !field.secret && typed != stored && !(is_off(&typed) && is_off(&stored))
+        let is_marked = |texts: &FormTexts| texts.get(field.name).is_some_and(|text| text == "true");
+        match (field.field_type, texts.get(field.name)) {
+            (FieldType::Bool, _) => is_marked(texts) != is_marked(&stored),
+            (_, Some(typed)) if field.secret => !typed.is_empty(),
+            (_, Some(typed)) => {
+                normalized(typed) != normalized(stored.get(field.name).map_or("", String::as_str))
+            }
+            (_, None) => false,
+        }
     };
     let names: Vec<String> = fields.iter().filter(differs).map(|field| format!("`{}`", field.name)).collect();
-    let message = format!(
-        "Somebody else changed this monitor since you opened the form. Yours differs from it in {}; Save again to \
-         overwrite",
-        names.join(", ")
-    );
+    let message = if names.is_empty() {
+        "Somebody else changed this monitor since you opened the form. It is now as yours".to_owned()
+    } else {
+        format!(
+            "Somebody else changed this monitor since you opened the form. Yours differs from it in {}; Save again to \
+             overwrite",
+            names.join(", ")
+        )
+    };
     ValidationError::new(ValidationErrorKind::Conflict, "", Position::default(), message)
 }
 
@@ -192,7 +205,9 @@ async fn save_changes(
     texts: &FormTexts,
     revision: &str,
 ) -> Result<(), ServiceError> {
-    let body = body_from_texts(&settable_fields(monitor.monitor_type()), texts, false)?;
+    let fields = settable_fields(monitor.monitor_type());
+    let shown = texts_from_values(&fields, &monitor.document.to_json(SecretMode::Masked));
+    let body = body_from_texts(&fields, texts, &shown, false)?;
     // Without the revision that the person saw, the change of somebody else would be lost.
     let expected = revision.parse().map(Revision).map_err(|_| ServiceError::PreconditionFailed)?;
     let expected_type = Some(monitor.monitor_type());
@@ -209,13 +224,17 @@ async fn save_changes(
 }
 
 /// Finds a monitor that the viewer may edit.
-fn find_editable(state: &ActionsState, viewer: &Viewer, id: &str) -> Result<(Monitor, Caller), Response> {
-    let (monitor, caller) = find_own(state, viewer, id)?;
-    caller.require_permission(Permission::Edit).map_err(|error| refused(&error))?;
+pub(super) fn find_editable(
+    state: &ActionsState,
+    viewer: &Viewer,
+    id: &str,
+) -> Result<(Monitor, Caller), ServiceError> {
+    let (monitor, caller) = find_own(state, viewer, id).ok_or(ServiceError::NotFound)?;
+    caller.require_permission(Permission::Edit)?;
     if let Origin::File { key } = &monitor.origin {
         let message =
             format!("This monitor is managed by a file on the server (key `{key}`); change it there");
-        return Err(refused(&ServiceError::Forbidden(message)));
+        return Err(ServiceError::Forbidden(message));
     }
     Ok((monitor, caller))
 }

@@ -1,5 +1,6 @@
 //! One input of a form, as its field describes it.
 
+use super::fields_from_text::CLEAR_PREFIX;
 use super::text_from_values::{FormTexts, is_scalar};
 use crate::schema::field::{DefaultValue, Field, FieldType};
 use crate::syntax::ValidationError;
@@ -7,6 +8,9 @@ use crate::syntax::text_format::TextFormat;
 
 /// Texts that may be longer than this get several lines.
 const MAX_LINE_CHARS: usize = 300;
+
+/// Longest text in an input, in bytes. Longer ones are for files and the API.
+const MAX_SHOWN_BYTES: usize = 128 * 1024;
 
 /// What a person chooses from: value and label.
 pub(super) type Choices = Vec<(String, String)>;
@@ -54,6 +58,8 @@ pub(super) enum Control {
     Secret {
         /// Whether one is stored.
         is_stored: bool,
+        /// Whether the box is marked that removes it.
+        is_cleared: bool,
     },
     /// Several lines: a text.
     Lines,
@@ -61,6 +67,8 @@ pub(super) enum Control {
     List,
     /// Several lines of YAML.
     Yaml,
+    /// Too long for a form: it stays as it is.
+    TooLong,
 }
 
 impl FormInput {
@@ -74,14 +82,22 @@ impl FormInput {
     ) -> Self {
         let default = default_text(field);
         let text = texts.get(field.name).cloned().unwrap_or_default();
+        // A secret is not sent back: somebody who saves again must know that.
+        let lost_secret = (field.secret && !text.is_empty() && !errors.is_empty())
+            .then(|| "Type it again: secrets are not sent back to the browser".to_owned());
         let own = |error: &&ValidationError| error.path.split(['.', '[']).next() == Some(field.name);
         Self {
             name: field.name,
             label: label(field.name),
             help: field.description,
             required: field.required,
-            control: control(field, choices, is_stored),
-            errors: errors.iter().filter(own).map(error_text).collect(),
+            control: if text.len() > MAX_SHOWN_BYTES {
+                Control::TooLong
+            } else {
+                let is_cleared = texts.contains_key(&format!("{CLEAR_PREFIX}{}", field.name));
+                control(field, &text, choices, (is_stored, is_cleared))
+            },
+            errors: errors.iter().filter(own).map(error_text).chain(lost_secret).collect(),
             is_changed: is_stored || !text.is_empty() && text != default,
             text,
             default,
@@ -107,11 +123,23 @@ pub(super) fn error_text(error: &ValidationError) -> String {
     }
 }
 
-/// Returns the name of a field in words: `retry_on_failure` as `Retry on failure`.
+/// Words of names that are abbreviations.
+const ABBREVIATIONS: [&str; 14] =
+    ["api", "ca", "dns", "ftp", "har", "http", "id", "ids", "imap", "ip", "ssl", "tls", "ua", "url"];
+
+/// Returns the name of a field in words: `retry_on_failure` as `Retry on failure`, `resolve_dns` as `Resolve DNS`.
 fn label(name: &str) -> String {
-    let words = name.replace('_', " ");
-    let mut chars = words.chars();
-    chars.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), chars.as_str()))
+    let mut label = String::with_capacity(name.len());
+    for word in name.split('_') {
+        let mut chars = word.chars();
+        match chars.next() {
+            Some(_) if ABBREVIATIONS.contains(&word) => label.push_str(&word.to_uppercase()),
+            Some(first) if label.is_empty() => label.extend(first.to_uppercase().chain(chars)),
+            _ => label.push_str(word),
+        }
+        label.push(' ');
+    }
+    label.trim_end().to_owned()
 }
 
 fn default_text(field: &Field) -> String {
@@ -123,15 +151,23 @@ fn default_text(field: &Field) -> String {
     }
 }
 
-fn control(field: &Field, choices: Option<Choices>, is_stored: bool) -> Control {
+fn control(
+    field: &Field,
+    text: &str,
+    choices: Option<Choices>,
+    (is_stored, is_cleared): (bool, bool),
+) -> Control {
     let with_none = |choices: Choices| {
         // Without a default, a choice can be left open.
         let none = (field.default_value().is_none()).then(|| (String::new(), "–".to_owned()));
-        Control::Select(none.into_iter().chain(choices).collect())
+        // A value that is no choice any more stays until somebody chooses another.
+        let is_choice = text.is_empty() || choices.iter().any(|(value, _)| value == text);
+        let other = (!is_choice).then(|| (text.to_owned(), format!("{text} (no choice any more)")));
+        Control::Select(none.into_iter().chain(other).chain(choices).collect())
     };
     match (&field.field_type, choices) {
         (_, Some(choices)) => with_none(choices),
-        _ if field.secret => Control::Secret { is_stored },
+        _ if field.secret => Control::Secret { is_stored, is_cleared },
         (FieldType::Bool, _) => Control::Checkbox,
         (FieldType::IntEnum(numbers), _) => {
             with_none(numbers.iter().map(|number| (number.to_string(), number.to_string())).collect())
@@ -141,10 +177,11 @@ fn control(field: &Field, choices: Option<Choices>, is_stored: bool) -> Control 
         }
         (FieldType::Int { min, max }, _) => Control::Number { min: *min, max: *max },
         (FieldType::Text { format: TextFormat::HttpUrl, .. }, _) => Control::Url,
-        (FieldType::Text { max, .. }, _) if *max > MAX_LINE_CHARS => match field.is_url() {
-            true => Control::Line,
-            false => Control::Lines,
-        },
+        (FieldType::Text { max, .. }, _)
+            if *max > MAX_LINE_CHARS && !field.is_url() || text.contains('\n') =>
+        {
+            Control::Lines
+        }
         (FieldType::Text { .. } | FieldType::Float { .. }, _) => Control::Line,
         (FieldType::List { item_type, .. }, _) if is_scalar(item_type) => Control::List,
         (FieldType::List { .. } | FieldType::Object(_) | FieldType::Any, _) => Control::Yaml,

@@ -6,7 +6,7 @@ use super::fields_from_text::CLEAR_PREFIX;
 use super::input::{Control, FormInput, error_text};
 use super::text_from_values::FormTexts;
 use crate::domain::{Location, MonitorType};
-use crate::schema::field::Field;
+use crate::schema::field::{Access, Field};
 use crate::schema::table;
 use crate::schema::table::shared::{IDENTITY_FIELDS, SCHEDULE_FIELDS};
 use crate::syntax::ValidationError;
@@ -15,9 +15,16 @@ use crate::web::csrf::FORM_TOKEN_FIELD;
 /// Fields beside those of the table that say when and where a monitor runs.
 const OTHER_SCHEDULE_FIELDS: [&str; 2] = ["interval_seconds", "depends_on"];
 
+/// Fields that have no effect in a form: one follows from the mode, and has no other value than that.
+const FIELDS_WITHOUT_INPUT: [&str; 1] = ["monitor_location_count"];
+
 /// Returns the fields that a person may set.
 pub(super) fn settable_fields(monitor_type: MonitorType) -> Vec<&'static Field> {
-    table::for_type(monitor_type).fields().iter().copied().filter(|field| field.is_settable()).collect()
+    let fields = table::for_type(monitor_type).fields().iter().copied();
+    let has_input = |field: &&'static Field| {
+        field.access == Access::ReadWrite && !FIELDS_WITHOUT_INPUT.contains(&field.name)
+    };
+    fields.filter(has_input).collect()
 }
 
 /// A part of the form.
@@ -77,6 +84,8 @@ pub(super) fn form_sections(
             own.push(input);
         }
     }
+    // People begin with the name.
+    identity.sort_by_key(|input| input.name != "name");
     let (own_main, own_more) = own.into_iter().partition(|input| input.required || is_main(input.name));
     let (schedule_main, schedule_more) =
         schedule.into_iter().partition(|input| ["enabled", "interval"].contains(&input.name));
@@ -103,7 +112,9 @@ pub(super) fn general_errors(monitor_type: MonitorType, errors: &[ValidationErro
 }
 
 impl MonitorForm<'_> {
-    fn has_errors(section: &FormSection) -> bool {
-        section.main.iter().chain(&section.more).any(|input| !input.errors.is_empty())
+    /// Returns the inputs that are wrong.
+    fn wrong_inputs(&self) -> Vec<&FormInput> {
+        let inputs = self.sections.iter().flat_map(|section| section.main.iter().chain(&section.more));
+        inputs.filter(|input| !input.errors.is_empty()).collect()
     }
 }

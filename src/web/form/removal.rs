@@ -5,6 +5,7 @@ use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 
+use super::form_page::find_editable;
 use crate::domain::Revision;
 use crate::service::{ServiceError, monitors};
 use crate::web::actions::{ActionsState, MAX_BUTTON_FORM_BYTES, find_own, read_own_form, refused};
@@ -28,9 +29,9 @@ pub(in crate::web) async fn get_removal(
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Response {
-    let (monitor, _) = match find_own(&state, &viewer, &id) {
+    let (monitor, _) = match find_editable(&state, &viewer, &id) {
         Ok(found) => found,
-        Err(response) => return response,
+        Err(error) => return refused(&error),
     };
     let removal = Removal {
         name: monitor.name(),
@@ -59,9 +60,8 @@ pub(in crate::web) async fn post_removal(
         Ok(form) => form,
         Err(response) => return response,
     };
-    let (monitor, caller) = match find_own(&state, &form.viewer, &id) {
-        Ok(found) => found,
-        Err(response) => return response,
+    let Some((monitor, caller)) = find_own(&state, &form.viewer, &id) else {
+        return refused(&ServiceError::NotFound);
     };
     let Some(revision) = form.fields.get("revision").and_then(|text| text.parse().ok()).map(Revision) else {
         return refused(&ServiceError::PreconditionFailed);

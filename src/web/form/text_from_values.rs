@@ -31,10 +31,30 @@ fn text_from_value(field: &Field, value: &Value) -> String {
         (FieldType::List { .. }, Value::Array(items)) if items.is_empty() => String::new(),
         // JSON is YAML, too.
         (FieldType::List { .. } | FieldType::Object(_) | FieldType::Any, value) => {
-            serde_json::to_string_pretty(value).unwrap_or_default()
+            serde_json::to_string_pretty(&with_step_numbers(field, value)).unwrap_or_default()
         }
         (_, value) => value.to_string(),
     }
+}
+
+/// Numbers the steps that have no number: masked secrets belong to the step of their number, also after another one was
+/// removed.
+fn with_step_numbers(field: &Field, value: &Value) -> Value {
+    let mut value = value.clone();
+    let has_steps = field.name == "api_steps";
+    if let Some(steps) = value.as_array_mut().filter(|_| has_steps) {
+        for (step, number) in steps.iter_mut().zip(1..) {
+            if let Some(step) = step.as_object_mut() {
+                step.entry("step_number").or_insert(Value::from(number));
+            }
+        }
+    }
+    value
+}
+
+/// Returns `text` as a browser sends it back when nobody changes it, with plain line breaks (WHATWG HTML 4.10.21.8).
+pub(super) fn normalized(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 /// Whether values of this type fit on a line.

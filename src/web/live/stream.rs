@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 use tokio::time::Instant;
 
-use super::open_streams::StreamPermit;
+use super::open_streams::{StreamHolder, StreamPermit};
 use super::page::LivePage;
 use super::shown_page::ShownPage;
 use super::state::LiveState;
@@ -54,7 +54,7 @@ pub(in crate::web) async fn get_updates(State(state): State<LiveState>, request:
         Some(Err(response)) => return response,
         None => return (StatusCode::NOT_FOUND, "This page has no updates").into_response(),
     };
-    let Some(permit) = state.open_streams.open(viewer.visible_account) else {
+    let Some(permit) = state.open_streams.open(StreamHolder::of(&viewer)) else {
         let retry = [(header::RETRY_AFTER, "30")];
         return (StatusCode::SERVICE_UNAVAILABLE, retry, "Too many pages are open").into_response();
     };
@@ -99,6 +99,8 @@ pub(in crate::web) async fn get_updates(State(state): State<LiveState>, request:
 
 /// Makes the page at `uri`; `None` for a page without updates.
 async fn render(state: &LiveState, viewer: &Viewer, uri: &Uri) -> Option<Result<LivePage, Response>> {
+    // The semaphore is never closed.
+    let _turn = state.rendering.acquire().await;
     match uri.path() {
         "/" => Some(status_page::live_page(&state.actions.pages, viewer, uri).await),
         "/locations" => Some(locations_page::live_page(&state.locations, viewer).await),

@@ -97,8 +97,8 @@ mod tests {
         };
         exchange.response_headers.push("x-<u>", "</pre><u>");
         let html = render_exchanges(&CheckDetails { exchanges: vec![exchange], ..CheckDetails::default() });
-        for hostile in ["<i>", "<b>", "<u>", "<script>", "</pre><"] {
-            assert!(!html.replace("</pre></details>", "").contains(hostile), "{hostile}: {html}");
+        for hostile in ["<i>", "<b>", "<u>", "<script>"] {
+            assert!(!html.contains(hostile), "{hostile}: {html}");
         }
         assert!(html.contains("the beginning of 9,999 bytes"), "{html}");
         assert_eq!(render_exchanges(&CheckDetails::default()), "");

@@ -175,7 +175,7 @@ mod tests {
         let viewer = crate::web::viewer::test_viewer();
         let html = render_result_page(&result, &context, &viewer).0;
         for part in [
-            "The check failed at the second attempt after 1.25 s: 6404: the answer was `404`",
+            "The check failed after 1.25 s: the answer was `404`",
             "from location 1",
             "failed in phase first byte after 40.1 ms",
             "Hop 2 <code>https://a.test/two</code> answered 302",

@@ -1,7 +1,7 @@
 //! What a result says, in sentences.
 
 use crate::domain::{CheckResult, CheckTrigger, Location, LocationId, Outcome, Status, Verification};
-use crate::service::result_view::{deciding_reason, format_duration, suppression_text};
+use crate::service::result_view::{format_duration, suppression_text};
 use crate::web::html::format_time;
 
 /// Tells that a result is that of a first check.
@@ -18,7 +18,7 @@ pub(in crate::web) fn location_name(locations: &[Location], id: LocationId) -> S
 
 /// Returns what happened, in one sentence.
 pub(super) fn verdict_sentence(result: &CheckResult) -> String {
-    let (reason, duration) = (deciding_reason(result), format_duration(result.duration_us));
+    let duration = format_duration(result.duration_us);
     if let Some(missed) = &result.missed {
         let runs = match missed.run_count {
             1 => "1 planned run did".to_owned(),
@@ -28,12 +28,11 @@ pub(super) fn verdict_sentence(result: &CheckResult) -> String {
         };
         return format!("{runs} not happen: {}", missed.reason.describe());
     }
-    let retry = if result.attempts.len() > 1 { " at the second attempt" } else { "" };
+    let reason = result.reasons.first().map_or(result.status_text.as_str(), String::as_str);
     match result.outcome {
         Outcome::Ok => format!("The check passed in {duration}"),
-        Outcome::Warning if reason.is_empty() => format!("The check passed with a warning in {duration}"),
-        Outcome::Warning => format!("The check passed with a warning: {reason}"),
-        Outcome::Error => format!("The check failed{retry} after {duration}: {reason}"),
+        Outcome::Warning => format!("The check passed with a warning in {duration}: {reason}"),
+        Outcome::Error => format!("The check failed after {duration}: {reason}"),
         Outcome::Unknown => format!("Vigie could not tell: {reason}"),
         Outcome::Missed => format!("The run did not happen: {reason}"),
         Outcome::Blackout => "The check did not run: a blackout applied".to_owned(),

@@ -34,10 +34,10 @@ function handlePlainKey(event) {
 
 function handleKey(event) {
   if ((event.ctrlKey || event.metaKey) && event.key === "k") {
-    openPalette();
-    event.preventDefault();
+    if (openPalette()) event.preventDefault();
     return;
   }
+  if (document.documentElement.dataset.keys === "off") return;
   const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
   if (hasModifier || isTyping(event.target) || document.querySelector("dialog[open]")) return;
   if (handlePlainKey(event)) event.preventDefault();

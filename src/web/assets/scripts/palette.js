@@ -23,11 +23,14 @@ function handleKey(event) {
   event.preventDefault();
 }
 
+// Returns whether the page has one.
 export function openPalette() {
-  if (!dialog || dialog.open) return;
+  if (!dialog) return false;
+  if (dialog.open) return true;
   input.value = "";
   dialog.showModal();
   htmx.trigger(input, "opened");
+  return true;
 }
 
 export function preparePalette() {

@@ -1,0 +1,82 @@
+//! Finding monitors by what a person remembers of them: a part of the name, the address or the key, or the id.
+
+use crate::schema::{Monitor, Origin};
+
+/// What a person looks for.
+pub(super) struct MonitorSearch {
+    /// The text in lower case; empty matches every monitor.
+    lower_text: String,
+    /// The number that the text is.
+    id: Option<i64>,
+}
+
+impl MonitorSearch {
+    /// Looks for `text`.
+    pub(super) fn new(text: &str) -> Self {
+        let text = text.trim();
+        Self { lower_text: text.to_lowercase(), id: text.parse().ok() }
+    }
+
+    /// Whether `monitor` is one that the person may mean. Credentials and the query of a URL are no part of its address:
+    /// who may not see them must not find them by trying.
+    pub(super) fn matches(&self, monitor: &Monitor) -> bool {
+        let key = match &monitor.origin {
+            Origin::File { key } | Origin::Applied { key } => Some(&**key),
+            Origin::Api => None,
+        };
+        let address = monitor.document.url().map(public_part_of_url).or_else(|| monitor.document.hostname());
+        if self.lower_text.is_empty() {
+            return true;
+        }
+        self.id == Some(monitor.id.0)
+            || self.is_in(monitor.name())
+            || address.is_some_and(|address| self.is_in(address))
+            || key.is_some_and(|key| self.is_in(key))
+    }
+
+    /// Whether `text` contains what is looked for, whatever the case of letters. Most texts are ASCII, for which nothing is
+    /// allocated: a list may have 100,000 of them.
+    fn is_in(&self, text: &str) -> bool {
+        if !text.is_ascii() {
+            return text.to_lowercase().contains(&self.lower_text);
+        }
+        let wanted = self.lower_text.as_bytes();
+        text.as_bytes().windows(wanted.len()).any(|window| window.eq_ignore_ascii_case(wanted))
+    }
+}
+
+/// Returns host and path of `url`, without user, password, query and fragment.
+fn public_part_of_url(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let authority_end = rest.find('/').unwrap_or(rest.len());
+    match rest[..authority_end].rfind('@') {
+        Some(at) => &rest[at + 1..],
+        None => rest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_does_not_matter_in_any_alphabet() {
+        let found = |text: &str, wanted: &str| MonitorSearch::new(wanted).is_in(text);
+        assert!(found("Shop Front", "OP f") && found("Größe", "GRÖ"));
+        assert!(found("КАССА", "касса") && !found("shop", "shops") && !found("", "a"));
+    }
+
+    #[test]
+    fn credentials_and_queries_are_no_part_of_an_address() {
+        for (url, public) in [
+            ("https://user:pass@a.test:8/path?token=1#x", "a.test:8/path"),
+            ("http://a.test", "a.test"),
+            ("http://a.test?x@y", "a.test"),
+            ("http://a.test/x@y", "a.test/x@y"),
+            ("http://a@b@c.test/", "c.test/"),
+        ] {
+            assert_eq!(public_part_of_url(url), public);
+        }
+    }
+}
