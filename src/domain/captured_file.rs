@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+/// Name of the capture with the route to the target.
+pub const TRACEROUTE_FILE_NAME: &str = "traceroute.txt";
+
 /// Metadata of a captured file (behaviour.md 9 `captures`), with its content on the way into and out of the store.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapturedFile {

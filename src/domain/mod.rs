@@ -37,7 +37,7 @@ mod verification;
 
 pub use allowed_accounts::AllowedAccounts;
 pub use audit_entry::AuditEntry;
-pub use captured_file::CapturedFile;
+pub use captured_file::{CapturedFile, TRACEROUTE_FILE_NAME};
 pub use check_details::{
     ActionResult, BrowserFacts, BrowserStep, CheckDetails, ConsoleEntry, ContentViewResult, Excerpt,
     HttpExchange, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,

@@ -28,6 +28,17 @@ pub enum Origin {
     },
 }
 
+impl Origin {
+    /// Returns the key that ties the monitor to its file; `None` without a file.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::File { key } | Self::Applied { key } => Some(key),
+            Self::Api => None,
+        }
+    }
+}
+
 /// Who changed a monitor and when, and until when it is paused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -1,6 +1,6 @@
 //! Finding monitors by what a person remembers of them: a part of the name, the address or the key, or the id.
 
-use crate::schema::{Monitor, Origin};
+use crate::schema::Monitor;
 
 /// What a person looks for.
 pub(super) struct MonitorSearch {
@@ -20,10 +20,6 @@ impl MonitorSearch {
     /// Whether `monitor` is one that the person may mean. Credentials and the query of a URL are no part of its address:
     /// who may not see them must not find them by trying.
     pub(super) fn matches(&self, monitor: &Monitor) -> bool {
-        let key = match &monitor.origin {
-            Origin::File { key } | Origin::Applied { key } => Some(&**key),
-            Origin::Api => None,
-        };
         let address = monitor.document.url().map(public_part_of_url).or_else(|| monitor.document.hostname());
         if self.lower_text.is_empty() {
             return true;
@@ -31,7 +27,7 @@ impl MonitorSearch {
         self.id == Some(monitor.id.0)
             || self.is_in(monitor.name())
             || address.is_some_and(|address| self.is_in(address))
-            || key.is_some_and(|key| self.is_in(key))
+            || monitor.origin.key().is_some_and(|key| self.is_in(key))
     }
 
     /// Whether `text` contains what is looked for, whatever the case of letters. Most texts are ASCII, for which nothing is

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::html::{escape, render_age};
-use super::live::{LiveBlock, LivePage, LiveRow, render_live_element};
+use super::live::{LiveBlock, LivePage, LiveRow};
 use super::locations_state::LocationsState;
 use super::page_frame::{PageFrame, Section, render_page};
 use super::responses::service_unavailable;
@@ -26,13 +26,11 @@ pub(super) async fn get_page(
         Ok(page) => page,
         Err(response) => return response,
     };
-    let blocks: String = page.blocks.iter().map(LiveBlock::render).collect();
     let frame = PageFrame {
         section: Some(Section::Locations),
         ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
     };
-    let live_element = render_live_element("/locations", &page);
-    render_page(frame, &format!("<h1>Locations</h1>{blocks}{live_element}")).into_response()
+    render_page(frame, &format!("<h1>Locations</h1>{}", page.render("/locations"))).into_response()
 }
 
 /// Makes what changes by itself of the page.

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use super::actions::render_buttons;
 use super::history_bars::load_history_bars;
 use super::html::{escape, format_micros, format_time, render_age};
-use super::live::{LiveBlock, LivePage, LiveRow, render_live_element};
+use super::live::{LiveBlock, LivePage, LiveRow};
 use super::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
@@ -21,7 +21,7 @@ use crate::domain::{
     StoreError, Timestamp, format_peer,
 };
 use crate::redaction::urls::redact_credentials;
-use crate::schema::{Monitor, Origin};
+use crate::schema::Monitor;
 use crate::service::EventMarker;
 use crate::service::result_view::{deciding_reason, format_interval, suppression_text, trigger_text};
 
@@ -38,9 +38,8 @@ pub(super) async fn get_page(
         Ok(found) => found,
         Err(response) => return response,
     };
-    let blocks: String = page.blocks.iter().map(LiveBlock::render).collect();
-    let live_element = render_live_element(&format!("/monitors/{}", monitor.id), &page);
-    let body = format!("<h1>{}</h1>{blocks}{live_element}", escape(monitor.name()));
+    let parts = page.render(&format!("/monitors/{}", monitor.id));
+    let body = format!("<h1>{}</h1>{parts}", escape(monitor.name()));
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors()],
@@ -97,15 +96,11 @@ async fn visible_events(
 
 fn render_settings(monitor: &Monitor, state: &PageState) -> String {
     let now = state.clock.now();
-    let key_text = match &monitor.origin {
-        Origin::File { key: key_text } | Origin::Applied { key: key_text } => key_text.to_string(),
-        Origin::Api => "–".to_owned(),
-    };
     let retry_text =
         if monitor.document.settings().schedule.retry_on_failure { "with retry" } else { "no retry" };
     let labelled_values = [
         ("Id", monitor.id.to_string()),
-        ("Key", key_text),
+        ("Key", monitor.origin.key().unwrap_or("–").to_owned()),
         ("Type", monitor.monitor_type().to_string()),
         ("Target", display_target(monitor)),
         ("Every", format_interval(monitor.interval())),

@@ -16,7 +16,6 @@ use super::status_page::visible_board;
 use super::status_query::StatusPageQuery;
 use super::viewer::Viewer;
 use crate::domain::StoreError;
-use crate::schema::Origin;
 use crate::service::StatusRow;
 
 /// Files that are made or sent at once, which bounds their memory.
@@ -86,13 +85,9 @@ fn take_lines(text: &mut Bytes) -> Bytes {
 fn cells(row: &StatusRow) -> [String; 10] {
     let StatusRow { monitor, state, status, .. } = row;
     let last_run = state.as_ref();
-    let key = match &monitor.origin {
-        Origin::File { key } | Origin::Applied { key } => key.to_string(),
-        Origin::Api => String::new(),
-    };
     [
         monitor.id.to_string(),
-        key,
+        monitor.origin.key().unwrap_or_default().to_owned(),
         monitor.name().to_owned(),
         monitor.monitor_type().to_string(),
         display_target(monitor),

@@ -10,7 +10,7 @@ use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
 
 use super::html::{escape, format_micros, format_time, render_age, render_time_since, render_time_until};
-use super::live::{LiveBlock, LivePage, LiveRow, render_live_element};
+use super::live::{LiveBlock, LivePage, LiveRow};
 use super::page_frame::{PageFrame, Section, render_page};
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
@@ -42,14 +42,13 @@ pub(super) async fn get_page(
     let location_names: Vec<_> = locations.iter().map(|location| location.name.as_str()).collect();
     let location_names = location_names.join(", ");
     let filter = StatusFilter { query: &query };
-    let blocks: String = page.blocks.iter().map(LiveBlock::render).collect();
     let body = format!(
-        "<div class=\"heading\"><h1>Monitors <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{blocks}{}</div>",
+        "<div class=\"heading\"><h1>Monitors <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{}</div>",
         escape(&location_names),
         if viewer.may_edit() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
         // Writing into a string cannot fail.
         filter.render().unwrap_or_default(),
-        render_live_element(&query.to_path(), &page),
+        page.render(&query.to_path()),
     );
     let frame = PageFrame {
         section: Some(Section::Monitors),

@@ -6,13 +6,10 @@ use super::options::{TracerouteOptions, TracerouteResult};
 use super::route::{Route, TracerouteMethod, choose_longer_route};
 use super::trace_socket::TraceSocket;
 use super::tracer;
-use crate::domain::{CapturedFile, Failure};
+use crate::domain::{CapturedFile, Failure, TRACEROUTE_FILE_NAME};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::{ConnectionTrace, Endpoint};
 use crate::net::stack::Net;
-
-/// File name of a captured route.
-const CAPTURE_FILE_NAME: &str = "traceroute.txt";
 
 impl Net {
     /// Traces the route to `endpoint`: to its pinned address, or to the first resolved address that the egress policy
@@ -44,7 +41,7 @@ impl Net {
             Ok(traceroute) => traceroute.to_string(),
             Err(failure) => format!("traceroute to {}: {failure}\n", endpoint.host),
         };
-        CapturedFile::new(CAPTURE_FILE_NAME, "text/plain; charset=utf-8", text.as_bytes())
+        CapturedFile::new(TRACEROUTE_FILE_NAME, "text/plain; charset=utf-8", text.as_bytes())
     }
 
     async fn trace_with_method(

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::domain::{CapturedFile, CheckId, NotificationMethod, Recipient};
+use crate::domain::{CapturedFile, CheckId, NotificationMethod, Recipient, TRACEROUTE_FILE_NAME};
 use crate::store::ResultStore;
 
 /// Maximum size of all attachments of one message together, in bytes.
 const MAX_ATTACHMENT_BYTES: u64 = 8 * 1024 * 1024;
-/// Name of a stored traceroute.
-const TRACEROUTE_FILE_NAME: &str = "traceroute.txt";
 
 /// Returns the files of `check_id` for `recipient`. Files that cannot be read are left out: the message matters more.
 pub(super) async fn load_attachments(

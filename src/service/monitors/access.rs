@@ -34,7 +34,10 @@ pub(super) fn find_changeable_monitor(
 }
 
 /// Refuses monitors defined in files.
-pub(super) fn require_not_file_managed(monitor: &Monitor) -> Result<(), ServiceError> {
+///
+/// # Errors
+/// [`ServiceError::Forbidden`], which names the key in the file.
+pub fn require_not_file_managed(monitor: &Monitor) -> Result<(), ServiceError> {
     match &monitor.origin {
         Origin::File { key } => Err(ServiceError::Forbidden(format!(
             "This monitor is managed by a file on the server (key `{key}`); change it there"

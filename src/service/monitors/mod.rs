@@ -27,7 +27,7 @@ mod pause_ends;
 mod plan_quota;
 mod save;
 
-pub use access::ExpectedRevision;
+pub use access::{ExpectedRevision, require_not_file_managed};
 pub use apply::{AppliedChange, ApplyOptions, MonitorDefinition, apply};
 pub(super) use audit_fields::{abbreviate, changed_document_fields, created_fields, removed_fields};
 pub use bulk_edit::bulk_edit;

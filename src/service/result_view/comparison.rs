@@ -1,12 +1,9 @@
 //! What a result has that the last good one had not.
 
-use super::fact_lines::fact_lines;
+use super::fact_lines::{CERTIFICATE_LABELS, fact_lines};
 use super::phases::phase_label;
 use super::units::format_duration;
 use crate::domain::{Certificate, CheckResult, Phase};
-
-/// Facts whose changes say nothing new: how long a certificate is still valid changes every day.
-const CERTIFICATE_LABELS: [&str; 2] = ["certificate", "issuer"];
 
 /// A value that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +52,7 @@ pub fn comparison_rows(good: &CheckResult, now: &CheckResult) -> Vec<ComparisonR
     };
     for label in labels {
         let (before, after) = (value(&facts_before, label), value(&facts_now, label));
+        // How long a certificate is still valid changes every day.
         let is_same_certificate = has_same_certificates && CERTIFICATE_LABELS.contains(&label);
         if before != after && !is_same_certificate {
             rows.push(ComparisonRow { label: label.to_owned(), good: before, now: after });

@@ -8,6 +8,9 @@ use crate::domain::{
     TlsFacts, format_peer,
 };
 
+/// Labels of the facts about certificates; lines without a label that follow belong to them.
+pub const CERTIFICATE_LABELS: [&str; 2] = ["certificate", "issuer"];
+
 /// One fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FactLine {

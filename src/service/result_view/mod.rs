@@ -22,7 +22,7 @@ pub use browser::{ActionView, BrowserStepView, BrowserView, ConsoleLine, PageMet
 pub use comparison::{ComparisonRow, comparison_rows};
 pub use content_view_rows::ContentViewRow;
 pub use details_view::DetailsView;
-pub use fact_lines::{FactLine, fact_lines};
+pub use fact_lines::{CERTIFICATE_LABELS, FactLine, fact_lines};
 pub use objects::{ObjectView, waterfall_span_us};
 pub use page::{ObjectChangeKind, ObjectChangeView, PageView};
 pub use phases::{PhaseSpan, phase_label, phase_spans, phases_sum_us};

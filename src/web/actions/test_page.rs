@@ -12,7 +12,7 @@ use crate::domain::{CheckResult, LocationId, Timestamp};
 use crate::schema::Monitor;
 use crate::service::ServiceError;
 use crate::web::html::{escape, render_age};
-use crate::web::live::{LiveBlock, LivePage, render_live_element};
+use crate::web::live::{LiveBlock, LivePage};
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::result::{location_name, render_lone_result};
 use crate::web::viewer::Viewer;
@@ -27,9 +27,8 @@ pub(in crate::web) async fn get_test_page(
         Ok(found) => found,
         Err(response) => return response,
     };
-    let blocks: String = page.blocks.iter().map(LiveBlock::render).collect();
     let monitor_path = format!("/monitors/{}", monitor.id);
-    let live_element = render_live_element(&format!("{monitor_path}/tests/{test}"), &page);
+    let body = page.render(&format!("{monitor_path}/tests/{test}"));
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![
@@ -38,7 +37,7 @@ pub(in crate::web) async fn get_test_page(
         ],
         ..PageFrame::new(&page.title, &viewer).at(state.pages.clock.now())
     };
-    render_page(frame, &format!("{blocks}{live_element}")).into_response()
+    render_page(frame, &body).into_response()
 }
 
 /// Makes what changes by itself of the page of the check `test` of the monitor `id`.

@@ -22,24 +22,16 @@ pub(super) fn body_from_texts(
 ) -> Result<Node, Vec<ValidationError>> {
     let (mut entries, mut errors) = (Vec::new(), Vec::new());
     for field in fields {
-        let text = texts.get(field.name).map(|text| normalized(text));
-        let shown_text = shown.get(field.name).map(|text| normalized(text)).unwrap_or_default();
-        let value = match (&field.field_type, text) {
-            _ if field.secret && texts.contains_key(&format!("{CLEAR_PREFIX}{}", field.name)) => {
-                Ok(NodeValue::Null)
-            }
-            // A box without a mark is not sent.
-            (FieldType::Bool, text) => {
-                let is_marked = text.as_deref() == Some("true");
-                if is_marked == (shown_text == "true") && !(is_new && field.is_required_in_v3()) {
-                    continue;
-                }
-                Ok(NodeValue::Bool(is_marked))
-            }
-            // The form had no input for it.
+        let clears_secret = field.secret && texts.contains_key(&format!("{CLEAR_PREFIX}{}", field.name));
+        let is_needed = is_new && field.is_required_in_v3();
+        if !clears_secret && !is_needed && !is_changed(field, texts, shown) {
+            continue;
+        }
+        let value = match (&field.field_type, texts.get(field.name).map(|text| normalized(text))) {
+            _ if clears_secret => Ok(NodeValue::Null),
+            (FieldType::Bool, text) => Ok(NodeValue::Bool(text.as_deref() == Some("true"))),
             (_, None) => continue,
             (_, Some(text)) if text.is_empty() && (field.secret || is_new) => continue,
-            (_, Some(text)) if text == shown_text && !(is_new && field.is_required_in_v3()) => continue,
             (_, Some(text)) if text.is_empty() => Ok(NodeValue::Null),
             (_, Some(text)) => value_from_text(field, &text),
         };
@@ -52,6 +44,18 @@ pub(super) fn body_from_texts(
         }
     }
     if errors.is_empty() { Ok(node(NodeValue::Map(entries))) } else { Err(errors) }
+}
+
+/// Whether the text of `field` differs from the one in `shown`. Of secrets nothing is shown, and a field without an input has
+/// not changed.
+pub(super) fn is_changed(field: &Field, texts: &FormTexts, shown: &FormTexts) -> bool {
+    // A box without a mark is not sent.
+    let is_marked = |texts: &FormTexts| texts.get(field.name).is_some_and(|text| text == "true");
+    match (&field.field_type, texts.get(field.name)) {
+        (FieldType::Bool, _) => is_marked(texts) != is_marked(shown),
+        (_, None) => false,
+        (_, Some(text)) => normalized(text) != normalized(shown.get(field.name).map_or("", String::as_str)),
+    }
 }
 
 /// Returns the value that `text` stands for, or what is wrong with it.

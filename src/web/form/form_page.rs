@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
-use super::fields_from_text::body_from_texts;
+use super::fields_from_text::{body_from_texts, is_changed};
 use super::monitor_form::{MonitorForm, form_sections, general_errors, settable_fields};
-use super::text_from_values::{FormTexts, normalized, texts_from_values};
+use super::text_from_values::{FormTexts, texts_from_values};
 use crate::domain::{MonitorType, Permission, Revision};
-use crate::schema::field::{Field, FieldType};
+use crate::schema::field::Field;
 use crate::schema::reader::InputFormat;
-use crate::schema::{Monitor, MonitorDocument, Origin, SecretMode, table};
+use crate::schema::{Monitor, MonitorDocument, SecretMode, table};
 use crate::service::monitors::{self, FormContext, form_context};
 use crate::service::{Caller, ServiceError};
 use crate::syntax::node::Position;
@@ -72,6 +72,12 @@ fn default_texts(monitor_type: MonitorType) -> FormTexts {
     texts_from_values(&settable_fields(monitor_type), &table::for_type(monitor_type).defaults())
 }
 
+/// Returns what the form of `monitor` shows.
+fn stored_texts(monitor: &Monitor) -> FormTexts {
+    let fields = settable_fields(monitor.monitor_type());
+    texts_from_values(&fields, &monitor.document.to_json(SecretMode::Masked))
+}
+
 /// `POST /monitors/new?type=`
 pub(in crate::web) async fn post_new_form(
     State(state): State<ActionsState>,
@@ -123,8 +129,7 @@ pub(in crate::web) async fn get_edit_form(
         Ok(context) => context,
         Err(error) => return refused(&error),
     };
-    let fields = settable_fields(monitor.monitor_type());
-    let texts = texts_from_values(&fields, &monitor.document.to_json(SecretMode::Masked));
+    let texts = stored_texts(&monitor);
     let secrets = stored_secrets(&monitor.document);
     let form = FormData { context: &context, texts: &texts, errors: &[], stored_secrets: &secrets };
     form.edit_page(&monitor, &monitor.revision.to_string(), &viewer).into_response()
@@ -172,20 +177,9 @@ pub(in crate::web) async fn post_edit_form(
 
 /// Returns the error of a form whose monitor was changed since it was opened; names what saving it would overwrite.
 fn conflict_error(monitor: &Monitor, texts: &FormTexts) -> ValidationError {
-    let fields = settable_fields(monitor.monitor_type());
-    let stored = texts_from_values(&fields, &monitor.document.to_json(SecretMode::Masked));
-    let differs = |field: &&&'static Field| {
-        let is_marked = |texts: &FormTexts| texts.get(field.name).is_some_and(|text| text == "true");
-        match (field.field_type, texts.get(field.name)) {
-            (FieldType::Bool, _) => is_marked(texts) != is_marked(&stored),
-            (_, Some(typed)) if field.secret => !typed.is_empty(),
-            (_, Some(typed)) => {
-                normalized(typed) != normalized(stored.get(field.name).map_or("", String::as_str))
-            }
-            (_, None) => false,
-        }
-    };
-    let names: Vec<String> = fields.iter().filter(differs).map(|field| format!("`{}`", field.name)).collect();
+    let (fields, stored) = (settable_fields(monitor.monitor_type()), stored_texts(monitor));
+    let differing = fields.iter().filter(|field| is_changed(field, texts, &stored));
+    let names: Vec<String> = differing.map(|field| format!("`{}`", field.name)).collect();
     let message = if names.is_empty() {
         "Somebody else changed this monitor since you opened the form. It is now as yours".to_owned()
     } else {
@@ -206,8 +200,7 @@ async fn save_changes(
     revision: &str,
 ) -> Result<(), ServiceError> {
     let fields = settable_fields(monitor.monitor_type());
-    let shown = texts_from_values(&fields, &monitor.document.to_json(SecretMode::Masked));
-    let body = body_from_texts(&fields, texts, &shown, false)?;
+    let body = body_from_texts(&fields, texts, &stored_texts(monitor), false)?;
     // Without the revision that the person saw, the change of somebody else would be lost.
     let expected = revision.parse().map(Revision).map_err(|_| ServiceError::PreconditionFailed)?;
     let expected_type = Some(monitor.monitor_type());
@@ -231,11 +224,7 @@ pub(super) fn find_editable(
 ) -> Result<(Monitor, Caller), ServiceError> {
     let (monitor, caller) = find_own(state, viewer, id).ok_or(ServiceError::NotFound)?;
     caller.require_permission(Permission::Edit)?;
-    if let Origin::File { key } = &monitor.origin {
-        let message =
-            format!("This monitor is managed by a file on the server (key `{key}`); change it there");
-        return Err(ServiceError::Forbidden(message));
-    }
+    monitors::require_not_file_managed(&monitor)?;
     Ok((monitor, caller))
 }
 

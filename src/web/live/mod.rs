@@ -7,6 +7,6 @@ mod shown_page;
 mod state;
 mod stream;
 
-pub(super) use page::{LiveBlock, LivePage, LiveRow, render_live_element};
+pub(super) use page::{LiveBlock, LivePage, LiveRow};
 pub use state::LiveState;
 pub(super) use stream::get_updates;

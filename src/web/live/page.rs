@@ -68,6 +68,12 @@ impl LiveRow {
 }
 
 impl LivePage {
+    /// Renders all parts, and the element that keeps them up to date; `path` is that of the page, with its query.
+    pub(in crate::web) fn render(&self, path: &str) -> String {
+        let parts: String = self.blocks.iter().map(LiveBlock::render).collect();
+        parts + &render_live_element(path, self)
+    }
+
     /// Returns what tells this state of the page from others, also from those of another process.
     pub(in crate::web) fn fingerprint(&self) -> String {
         let mut hasher = DefaultHasher::new();
@@ -98,7 +104,7 @@ fn content_hash(parts: &[&str]) -> u64 {
 
 /// Renders the element that reads the updates of the page at `path`, a path with its query, for a browser that shows
 /// `page`.
-pub(in crate::web) fn render_live_element(path: &str, page: &LivePage) -> String {
+fn render_live_element(path: &str, page: &LivePage) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("page", path).append_pair("shown", &page.fingerprint());
     let query = query.finish();

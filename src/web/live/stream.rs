@@ -60,10 +60,11 @@ pub(in crate::web) async fn get_updates(State(state): State<LiveState>, request:
     };
     let mut shown = ShownPage::default();
     let mut first_message = PREAMBLE.to_owned();
-    if page.fingerprint() == shown_fingerprint {
+    let fingerprint = page.fingerprint();
+    if fingerprint == shown_fingerprint {
         shown.record(&page);
     } else if let Some(update) = shown.update(&page) {
-        first_message.push_str(&to_message(&update, &page.fingerprint()));
+        first_message.push_str(&to_message(&update, &fingerprint));
     }
     let hides_query_values = !viewer.can_see_query_values;
     let now = Instant::now();

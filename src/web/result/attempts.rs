@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::service::result_view::{
-    AttemptView, HopHeading, HopView, format_duration, phase_label, phase_spans,
+    AttemptView, HopHeading, HopView, format_duration, phase_label, phase_spans, phases_sum_us,
 };
 use crate::web::html::escape;
 
@@ -45,14 +45,7 @@ fn render_hop(out: &mut String, hop: &HopView<'_>, total_us: u64) {
         return;
     }
     out.push_str(r#"<div class="scroll"><table class="timeline"><thead><tr><th>Phase</th><th class="n">Duration</th><th>When</th></tr></thead><tbody>"#);
-    let span_us = total_us
-        .max(
-            phase_spans(&hop.phases, hop.offset_us)
-                .map(|span| span.offset_us + span.total_us)
-                .max()
-                .unwrap_or(1),
-        )
-        .max(1);
+    let span_us = total_us.max(hop.offset_us + phases_sum_us(&hop.phases)).max(1);
     let scale = TIMELINE_WIDTH / span_us as f64;
     for span in phase_spans(&hop.phases, hop.offset_us) {
         let (label, duration) = (phase_label(span.phase), format_duration(span.total_us));

@@ -4,11 +4,8 @@
 use std::fmt::Write;
 
 use crate::domain::{Certificate, CheckResult, Timestamp};
-use crate::service::result_view::{comparison_rows, days_between, fact_lines};
+use crate::service::result_view::{CERTIFICATE_LABELS, comparison_rows, days_between, fact_lines};
 use crate::web::html::{escape, format_time};
-
-/// Labels of the facts that the table of certificates shows.
-const CERTIFICATE_LABELS: [&str; 2] = ["certificate", "issuer"];
 
 /// Renders all of it; empty without any. `last_passed` is the last result that passed before this one, `traceroute` the
 /// text of the path. Writing into a string cannot fail, here and below.

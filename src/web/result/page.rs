@@ -14,16 +14,13 @@ use super::evidence::render_evidence;
 use super::exchanges::render_exchanges;
 use super::lookup::{find_result, find_result_if_captures_visible};
 use super::verdict::{location_name, verdict_notes, verdict_sentence};
-use crate::domain::{CheckResult, Location, Outcome, StoreError};
+use crate::domain::{CheckResult, Location, Outcome, StoreError, TRACEROUTE_FILE_NAME};
 use crate::service::result_view::{attempt_views, format_duration};
 use crate::web::html::format_time;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::page_state::PageState;
 use crate::web::responses::{not_found, store_unavailable};
 use crate::web::viewer::Viewer;
-
-/// Name of the capture with the path to the target.
-const TRACEROUTE_FILE_NAME: &str = "traceroute.txt";
 
 /// `GET /results/{id}`
 pub(in crate::web) async fn get_page(
