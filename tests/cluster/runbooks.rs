@@ -131,6 +131,15 @@ impl RunbookHost {
         logs.map(end).collect()
     }
 
+    /// Returns what the server says about its agents, and its newest results, for a failed test.
+    fn agents_and_results(&self) -> String {
+        let get = |path: &str| {
+            let command = format!("curl -sS -K auth 'http://127.0.0.1:7979/api/v3{path}' || true");
+            self.run(&command)
+        };
+        format!("{}\n{}", get("/agents"), get("/results?limit=5"))
+    }
+
     /// Runs a block of commands once the server is ready.
     fn run_when_ready(&self, commands: &str) -> String {
         self.wait_until("the server is ready", || self.is_ready());
@@ -145,7 +154,12 @@ impl RunbookHost {
     fn wait_until(&self, what: &str, mut is_true: impl FnMut() -> bool) {
         let end = Instant::now() + PATIENCE;
         while !is_true() {
-            assert!(Instant::now() < end, "it never came to it that {what}: {}", self.logs());
+            assert!(
+                Instant::now() < end,
+                "it never came to it that {what}: {} {}",
+                self.logs(),
+                self.agents_and_results()
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }

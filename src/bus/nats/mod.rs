@@ -7,6 +7,7 @@ mod agent;
 mod connection;
 mod control;
 mod credential;
+mod fetched_messages;
 mod grant;
 pub mod jwt;
 mod login;

@@ -18,6 +18,7 @@ use crate::bus::messages::{
     SnapshotReader, WatchReplyMessage, WatchRequestMessage,
 };
 use crate::bus::nats::connection::NatsError;
+use crate::bus::nats::fetched_messages::next_fetched;
 use crate::bus::nats::snapshot_object::{SnapshotError, read_snapshot};
 use crate::bus::nats::subjects::{ASSIGNMENTS_STREAM, AgentSubject, assignments_consumer};
 
@@ -127,8 +128,7 @@ async fn apply_all_entries(
         let batch = consumer.fetch().max_messages(count).messages().await;
         let mut batch = batch.map_err(NatsError::of(FOLLOW))?;
         let before = entries.revision;
-        while let Some(message) = batch.next().await {
-            let message = message.map_err(NatsError::of(FOLLOW))?;
+        while let Some(message) = next_fetched(&mut batch, FOLLOW).await? {
             pending = message.info().map_err(NatsError::of(FOLLOW))?.pending;
             if entries.add(&message, parts.sealer.as_ref())? {
                 return Err(NatsError::of(FOLLOW)("a snapshot was made meanwhile"));

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::context::PublishAckFuture;
 use async_nats::jetstream::stream::Stream;
-use futures::StreamExt;
 
 use super::entry_key::EntryKey;
 use super::publish_permission::PublishPermission;
 use crate::bus::messages::{AssignmentUpdateMessage, AssignmentsMessage, BusMessage};
 use crate::bus::nats::connection::{NatsConnection, NatsError};
+use crate::bus::nats::fetched_messages::next_fetched;
 use crate::bus::nats::subjects::{ASSIGNMENTS_STREAM, assignments_consumer, assignments_filter};
 use crate::domain::{AgentId, LocationId};
 
@@ -125,8 +125,7 @@ impl AssignmentBucket {
             let batch = consumer.fetch().max_messages(count).messages().await;
             let mut batch = batch.map_err(NatsError::of(READ))?;
             let before = last;
-            while let Some(message) = batch.next().await {
-                let message = message.map_err(NatsError::of(READ))?;
+            while let Some(message) = next_fetched(&mut batch, READ).await? {
                 let info = message.info().map_err(NatsError::of(READ))?;
                 (remaining, last) = (info.pending, Some(info.stream_sequence));
                 // One of a newer version is published again.
