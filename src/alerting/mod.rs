@@ -9,6 +9,7 @@ mod effect;
 mod first_check;
 mod location_result;
 mod monitor_health;
+mod monitors_of_recipient;
 mod open_episode;
 mod parent_monitors;
 mod pending_run;
@@ -24,6 +25,7 @@ pub use alert_state::AlertState;
 pub use effect::{Effect, EpisodeEnd, EpisodeSnapshot, NotificationDraft};
 pub use location_result::{ExpiringCertificate, LocationResult, PageChange};
 pub use monitor_health::MonitorHealth;
+pub use monitors_of_recipient::MonitorsOfRecipient;
 pub use parent_monitors::{PARENT_CHECK_TIMEOUT, ParentState};
 pub use performance::{
     ActivePerformanceAlert, MIN_REFERENCE_CHECKS, PerformanceAlertChange, PerformanceAlertLevel,

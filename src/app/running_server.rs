@@ -47,7 +47,8 @@ use crate::store::{
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{
-    self, ActionsState, KnownHosts, LiveState, LocationsState, PageAuth, PageState, RequestLimits,
+    self, ActionsState, HistoryState, KnownHosts, LiveState, LocationsState, PageAuth, PageState,
+    RequestLimits,
 };
 
 /// How long the results of the last checks may take to enter the ingest queue.
@@ -271,11 +272,17 @@ impl RunningServer {
             monitor_service: Arc::clone(&api_state.monitor_service),
             on_demand_tests: Arc::clone(&api_state.on_demand_tests),
         };
+        let history_state = HistoryState {
+            actions: actions_state.clone(),
+            alert_service: Arc::clone(&api_state.alert_service),
+            config_record_service: Arc::clone(&api_state.record_service),
+        };
         let live_state = LiveState::new(actions_state.clone(), locations_state.clone(), stop.clone());
         let pages = web::router(page_state, auth.clone());
         let pages_and_apis = pages
             .merge(web::locations_router(locations_state, auth))
             .merge(web::actions_router(actions_state))
+            .merge(web::history_router(history_state))
             .merge(web::live_router(live_state))
             // A nested router does not match a path that is only a slash.
             .route(

@@ -7,12 +7,14 @@ use tokio::sync::{RwLockReadGuard as SharedEditGuard, RwLockWriteGuard as Exclus
 
 use crate::domain::{CustomerId, LocationId, MonitorId};
 use crate::schema::Monitor;
+use crate::store::{MonitorChangeLog, MonitorChanges};
 
 /// All monitors, by id. A monitor is cheap to clone.
 #[derive(Debug, Default)]
 pub struct MonitorCache {
     index: RwLock<MonitorIndex>,
     edit_lock: tokio::sync::RwLock<()>,
+    changes: MonitorChangeLog,
 }
 
 #[derive(Debug, Default)]
@@ -186,6 +188,7 @@ impl MonitorCache {
     /// Inserts or replaces `upserts` and removes `removed`.
     pub fn apply(&self, upserts: Vec<Monitor>, removed: &[MonitorId]) {
         let mut index = self.write();
+        self.changes.record(removed.iter().copied().chain(upserts.iter().map(|monitor| monitor.id)));
         for id in removed {
             index.remove(*id);
         }
@@ -211,7 +214,15 @@ impl MonitorCache {
         for monitor in all {
             new_index.insert(monitor);
         }
-        *self.write() = new_index;
+        let mut index = self.write();
+        *index = new_index;
+        self.changes.record_all();
+    }
+
+    /// Returns the monitors that changed after `position`.
+    #[must_use]
+    pub fn changes(&self, position: Option<u64>) -> MonitorChanges {
+        self.changes.since(position)
     }
 
     fn read(&self) -> RwLockReadGuard<'_, MonitorIndex> {

@@ -12,7 +12,7 @@ use super::time::Timestamp;
 pub const MAX_ROLLUP_STEPS: u64 = 10_000;
 
 /// Width of the steps of a query, UTC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RollupStep {
     /// Computed from results when read.
     Minute,

@@ -91,8 +91,7 @@ pub async fn property_filter(
 pub struct CustomPropertyFilters(Option<HashMap<CustomerId, CustomPropertyFilter>>);
 
 impl CustomPropertyFilters {
-    /// Resolves `texts` for each of `customers`; without texts, every monitor matches. What an account does not have
-    /// selects none of its monitors.
+    /// Resolves `texts` for each of `customers`. What an account does not have selects none of its monitors.
     ///
     /// # Errors
     /// Fails when the store fails.
@@ -101,9 +100,6 @@ impl CustomPropertyFilters {
         customers: BTreeSet<CustomerId>,
         texts: &[String],
     ) -> Result<Self, StoreError> {
-        if texts.is_empty() {
-            return Ok(Self(None));
-        }
         let texts = &texts[..texts.len().min(MAX_VALUES)];
         let mut filters = HashMap::with_capacity(customers.len());
         for customer in customers {
@@ -111,6 +107,11 @@ impl CustomPropertyFilters {
             filters.insert(customer, CustomPropertyFilter::new(texts, &account.properties));
         }
         Ok(Self(Some(filters)))
+    }
+
+    /// Whether every monitor is selected.
+    pub(super) fn match_all(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Selects no monitor.

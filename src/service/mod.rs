@@ -1,9 +1,11 @@
 //! Use cases behind the API, the pages and the terminal.
 
+mod account_choices;
 mod accounts;
 pub mod agents;
 mod alerting;
 mod bearer_token;
+mod board_cache;
 mod caller;
 mod client_connection;
 mod custom_property_filter;
@@ -18,12 +20,16 @@ mod provision;
 mod provision_audit;
 pub(crate) mod records;
 pub mod result_view;
+mod rollup_cache;
 mod rollups;
 mod secret_sealing;
 pub(crate) mod sla;
 mod status_board;
+mod status_groups;
+mod status_query;
 mod usage_report;
 
+pub use account_choices::{AccountChoices, PropertyChoice};
 pub use accounts::{
     AccountService, IssuedToken, TokenInfo, UserChangeLock, authorize_user_change, generate_password,
     hash_password, login_error, normalize_login, password_error,
@@ -51,5 +57,7 @@ pub use secret_sealing::{
     SealedSecretCounts, SealingError, count_sealed_secrets, open_keyring, reseal_all_secrets,
 };
 pub use sla::{ErrorBudgetReport, Granularity, SlaQuery, SlaReport};
-pub use status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow};
+pub use status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusRow};
+pub use status_groups::StatusGroup;
+pub use status_query::{StatusOrder, StatusQuery};
 pub use usage_report::{UsageReport, UsageRequest, UsageRow, usage_report};

@@ -1,23 +1,24 @@
 //! Read access to monitors and results for the pages and the API.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::Mutex;
-use tokio::time::Instant;
-
+use super::account_choices::AccountChoices;
+use super::board_cache::BoardCache;
 use super::custom_property_filter::CustomPropertyFilters;
 use super::events::{EventMarker, event_markers};
-use super::monitor_search::MonitorSearch;
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
-use super::status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusQuery, StatusRow};
+use super::rollup_cache::RollupCache;
+use super::status_board::{PaginatedStatusRows, StatusBoard, StatusRow};
+use super::status_groups::{StatusGroup, status_groups};
+use super::status_query::{StatusQuery, matching, window};
+use crate::alerting::{MonitorHealth, MonitorsOfRecipient};
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::domain::{
-    CapturedFile, CheckId, CheckResult, CustomerId, Location, MonitorId, Paginated, Rollup, RollupQuery,
-    Timestamp,
+    CapturedFile, CheckId, CheckResult, CustomerId, Location, MonitorId, Paginated, RecipientId, Rollup,
+    RollupQuery, RollupStep, Timestamp,
 };
 use crate::schema::Monitor;
 use crate::store::{
@@ -27,16 +28,13 @@ use crate::store::{
 use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
 
-/// How long a status board is cached.
-const BOARD_CACHE_TTL: Duration = Duration::from_secs(1);
-
 /// Reads the monitors in memory and their stored results.
 pub struct MonitorReader {
     result_store: Arc<dyn ResultStore>,
     monitor_cache: Arc<MonitorCache>,
     locations: RwLock<Arc<[Location]>>,
-    /// The last status board, and when it was read.
-    cached_board: Mutex<Option<(Instant, Arc<StatusBoard>)>>,
+    board_cache: BoardCache,
+    rollup_cache: RollupCache,
     health_source: OverallHealthSource,
     /// Supplies the custom properties, once it is set.
     account_cache: OnceLock<Arc<AccountCache>>,
@@ -56,7 +54,8 @@ impl MonitorReader {
             result_store,
             monitor_cache,
             locations: RwLock::new(locations.into()),
-            cached_board: Mutex::new(None),
+            board_cache: BoardCache::default(),
+            rollup_cache: RollupCache::default(),
             health_source: OverallHealthSource::default(),
             account_cache: OnceLock::new(),
             config_store: OnceLock::new(),
@@ -89,11 +88,19 @@ impl MonitorReader {
         board: &StatusBoard,
         texts: &[String],
     ) -> Result<CustomPropertyFilters, StoreError> {
-        let customers = board.rows.iter().map(|row| row.monitor.customer).collect();
+        let customers = || board.rows().iter().map(|row| row.monitor.customer).collect();
         match self.account_cache.get() {
-            Some(account_cache) => CustomPropertyFilters::resolve(account_cache, customers, texts).await,
-            None if texts.is_empty() => Ok(CustomPropertyFilters::default()),
+            _ if texts.is_empty() => Ok(CustomPropertyFilters::default()),
+            Some(account_cache) => CustomPropertyFilters::resolve(account_cache, customers(), texts).await,
             None => Ok(CustomPropertyFilters::matching_no_monitor()),
+        }
+    }
+
+    /// Returns what of the account `customer` a person can choose; nothing without account data.
+    pub async fn account_choices(&self, customer: CustomerId) -> Result<AccountChoices, StoreError> {
+        match self.account_cache.get() {
+            Some(account_cache) => Ok(AccountChoices::new(&*account_cache.account(customer).await?)),
+            None => Ok(AccountChoices::default()),
         }
     }
 
@@ -149,27 +156,57 @@ impl MonitorReader {
         self.health_source.get(monitor, now)
     }
 
-    /// Returns the status of every monitor at `now`, at most a second old.
+    /// Returns the status of every monitor at `now`, a second old or as old as the reading of the next one takes.
     pub async fn status_board(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
-        let mut cached = self.cached_board.lock().await;
-        if let Some((read_at, board)) = cached.as_ref()
-            && read_at.elapsed() < BOARD_CACHE_TTL
-        {
-            return Ok(Arc::clone(board));
-        }
-        let (monitors, states) = (self.monitor_cache.all(), self.result_store.location_states().await?);
-        // Sorting 100,000 monitors takes long enough to delay the checks that share this thread.
-        let board = tokio::task::spawn_blocking(move || build_board(&monitors, states, now)).await;
-        // Fails only when the runtime shuts down.
-        let board = Arc::new(board.map_err(|_| StoreError::Closed)?);
-        *cached = Some((Instant::now(), Arc::clone(&board)));
-        Ok(board)
+        self.board_cache.get(&self.result_store, &self.monitor_cache, now).await
     }
 
-    /// Returns all matching rows of `board`, without their last results; limit and offset do not count.
+    /// Returns all matching rows of `board` in their order, without their last results; limit and offset do not count.
     #[must_use]
-    pub fn matching_rows(&self, board: &StatusBoard, query: &StatusQuery) -> Vec<StatusRow> {
-        matching(board, query).cloned().collect()
+    pub fn matching_rows(
+        &self,
+        board: &StatusBoard,
+        query: &StatusQuery,
+        now: Timestamp,
+    ) -> Vec<Arc<StatusRow>> {
+        let is_down = |row: &StatusRow| self.is_down(row, now);
+        let query = StatusQuery { limit: usize::MAX, offset: 0, ..query.clone() };
+        window(matching(board, &query, &is_down), &query).1.into_iter().cloned().collect()
+    }
+
+    /// Returns the matching rows of `board` by their values of the custom property `name`.
+    pub async fn status_groups(
+        &self,
+        board: &StatusBoard,
+        query: &StatusQuery,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<Vec<StatusGroup>, StoreError> {
+        let rows = self.matching_rows(board, query, now);
+        match self.account_cache.get() {
+            Some(account_cache) => status_groups(rows.iter(), account_cache, name).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns, for each account of `board`, the monitors about which its recipient `recipient` can be told.
+    pub async fn monitors_of_recipient(
+        &self,
+        board: &StatusBoard,
+        recipient: RecipientId,
+    ) -> Result<HashMap<CustomerId, MonitorsOfRecipient>, StoreError> {
+        let mut monitors = HashMap::new();
+        let Some(account_cache) = self.account_cache.get() else { return Ok(monitors) };
+        let customers: BTreeSet<_> = board.rows().iter().map(|row| row.monitor.customer).collect();
+        for customer in customers {
+            let account = account_cache.account(customer).await?;
+            monitors.insert(customer, MonitorsOfRecipient::new(&account.contacts, recipient));
+        }
+        Ok(monitors)
+    }
+
+    fn is_down(&self, row: &StatusRow, now: Timestamp) -> bool {
+        self.overall_health(&row.monitor, now) == OverallHealth::Active(MonitorHealth::Down)
     }
 
     /// Returns the matching rows of `board`, with their last results.
@@ -177,15 +214,19 @@ impl MonitorReader {
         &self,
         board: &StatusBoard,
         query: &StatusQuery,
+        now: Timestamp,
     ) -> Result<PaginatedStatusRows, StoreError> {
-        let count = matching(board, query).count();
-        let mut rows: Vec<_> = matching(board, query).skip(query.offset).take(query.limit).cloned().collect();
+        let (total, mut rows) = {
+            let is_down = |row: &StatusRow| self.is_down(row, now);
+            let (total, rows) = window(matching(board, query, &is_down), query);
+            (total, rows.into_iter().map(|row| StatusRow::clone(row)).collect::<Vec<_>>())
+        };
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
         let mut last_results = self.result_store.results_for_states(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
             row.last_result = last_results.next().flatten();
         }
-        Ok(PaginatedStatusRows { total: count, rows })
+        Ok(PaginatedStatusRows { total, rows })
     }
 
     /// Returns results, newest first.
@@ -204,6 +245,17 @@ impl MonitorReader {
         page: Pagination,
     ) -> Result<Option<Paginated<Rollup>>, StoreError> {
         self.result_store.rollup_points(query, page).await
+    }
+
+    /// Returns the statistics of a monitor since `from` for people, by location, oldest first; at most a minute old.
+    pub async fn rollups_for_pages(
+        &self,
+        monitor: MonitorId,
+        step: RollupStep,
+        from: Timestamp,
+        now: Timestamp,
+    ) -> Result<Arc<[Rollup]>, StoreError> {
+        self.rollup_cache.get(&*self.result_store, monitor, step, (from, now)).await
     }
 
     /// Returns a capture of a result, with its content.
@@ -253,45 +305,4 @@ impl MonitorReader {
     pub async fn result(&self, id: CheckId) -> Result<Option<CheckResult>, StoreError> {
         self.result_store.result(id).await
     }
-}
-
-/// Returns the rows of `board` that match `query`.
-fn matching<'a>(board: &'a StatusBoard, query: &'a StatusQuery) -> impl Iterator<Item = &'a StatusRow> {
-    let search = MonitorSearch::new(&query.search_text);
-    board.rows.iter().filter(move |row| {
-        query.status.is_none_or(|status| row.status == status)
-            && query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
-            && query.properties.matches(&row.monitor)
-            && search.matches(&row.monitor)
-    })
-}
-
-fn build_board(monitors: &[Monitor], states: Vec<MonitorLocationState>, now: Timestamp) -> StatusBoard {
-    let mut most_urgent: HashMap<MonitorId, MonitorLocationState> = HashMap::with_capacity(states.len());
-    for state in states {
-        let rank = |state: &MonitorLocationState| {
-            (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
-        };
-        match most_urgent.get(&state.monitor_id) {
-            Some(current) if rank(current) <= rank(&state) => {}
-            _ => drop(most_urgent.insert(state.monitor_id, state)),
-        }
-    }
-    let to_row = |monitor: &Monitor| {
-        let state = most_urgent.remove(&monitor.id);
-        let status = match &state {
-            _ if !monitor.enabled() => MonitorStatus::Disabled,
-            _ if monitor.paused_until(now).is_some() => MonitorStatus::Paused,
-            Some(state) => MonitorStatus::LastOutcome(state.outcome),
-            None => MonitorStatus::NoResultYet,
-        };
-        StatusRow { monitor: monitor.clone(), state, status, last_result: None }
-    };
-    let mut rows: Vec<_> = monitors.iter().map(to_row).collect();
-    rows.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-    StatusBoard { rows }
-}
-
-fn sort_key(row: &StatusRow) -> (usize, &str, MonitorId) {
-    (row.status.severity_rank(), row.monitor.name(), row.monitor.id)
 }

@@ -22,7 +22,7 @@ struct Asset {
 }
 
 /// Every file. Those of others stand in `vendor/`, with their licences and checksums.
-const ASSETS: [Asset; 10] = [
+const ASSETS: [Asset; 11] = [
     Asset {
         name: "style.css",
         content_type: "text/css; charset=utf-8",
@@ -33,6 +33,7 @@ const ASSETS: [Asset; 10] = [
     script("hx-sse.min.js", include_str!("assets/vendor/hx-sse.min.js")),
     script("main.js", include_str!("assets/scripts/main.js")),
     script("ages.js", include_str!("assets/scripts/ages.js")),
+    script("choices.js", include_str!("assets/scripts/choices.js")),
     script("keys.js", include_str!("assets/scripts/keys.js")),
     script("live_state.js", include_str!("assets/scripts/live_state.js")),
     script("palette.js", include_str!("assets/scripts/palette.js")),

@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::html::format_time;
+use super::html::{format_micros, format_time};
 use super::page_state::PageState;
-use crate::domain::{Outcome, Pagination, Rollup, RollupQuery, RollupStep, StoreError, Timestamp};
+use crate::domain::{Outcome, Rollup, RollupStep, StoreError, Timestamp};
 use crate::schema::Monitor;
 
 /// Runs by outcome, in the order of [`Outcome::ALL`].
 type RunCounts = [u64; 6];
 
-/// Most statistics of a query: 90 days, or a week of hours, at a hundred locations.
-const MAX_ROLLUPS: u32 = 20_000;
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 /// Height of a bar in its own units.
@@ -50,27 +48,88 @@ pub(super) async fn load_history_bars(
     Ok(render_history_bars(&hours, &days, now))
 }
 
+/// The last 24 hours of a monitor, by hour.
+pub(super) struct MonitorDay {
+    runs: BTreeMap<Timestamp, RunCounts>,
+    /// Mean duration of the runs that passed in each hour with one, in microseconds.
+    durations: BTreeMap<Timestamp, u64>,
+    now: Timestamp,
+}
+
+/// Reads the last 24 hours of `monitor`.
+pub(super) async fn load_day(
+    state: &PageState,
+    monitor: &Monitor,
+    now: Timestamp,
+) -> Result<MonitorDay, StoreError> {
+    let rollups =
+        state.monitor_reader.rollups_for_pages(monitor.id, RollupStep::Hour, now - 23 * HOUR, now).await?;
+    let (mut runs, mut sums) = (BTreeMap::new(), BTreeMap::<Timestamp, (u64, u64)>::new());
+    for Rollup { start, runs_by_outcome, mean_duration_us, .. } in rollups.iter() {
+        add_counts(runs.entry(*start).or_default(), runs_by_outcome);
+        let passed = runs_by_outcome[0] + runs_by_outcome[1];
+        if let Some(mean) = mean_duration_us.filter(|_| passed > 0) {
+            let (count, sum) = sums.entry(*start).or_default();
+            *count += passed;
+            *sum = sum.saturating_add(mean.saturating_mul(passed));
+        }
+    }
+    let durations = sums.into_iter().map(|(start, (count, sum))| (start, sum / count)).collect();
+    Ok(MonitorDay { runs, durations, now })
+}
+
+impl MonitorDay {
+    /// Renders a small bar for each hour.
+    pub(super) fn render_bars(&self) -> String {
+        let span = &SPANS[0];
+        let (total, bars, width) = span_bars(span, &self.runs, self.now);
+        format!(
+            r#"<svg class="day" viewBox="0 0 {width} 30" preserveAspectRatio="none" role="img" aria-label="{}: {}">{bars}</svg>"#,
+            span.name,
+            summary_text(&total)
+        )
+    }
+
+    /// Renders the mean durations of the hours as a line; hours without a run that passed are gaps.
+    pub(super) fn render_durations(&self) -> String {
+        let Some(slowest) = self.durations.values().copied().max() else { return String::new() };
+        let fastest = self.durations.values().copied().min().unwrap_or_default();
+        let last_start = step_start(self.now, HOUR);
+        let (mut path, mut is_drawing) = (String::new(), false);
+        for back in (0..24_u32).rev() {
+            let Some(micros) = self.durations.get(&(last_start - HOUR * back)) else {
+                is_drawing = false;
+                continue;
+            };
+            let x = f64::from(23 - back) * 10.0 + 4.0;
+            let y = 28.0 - 26.0 * *micros as f64 / slowest.max(1) as f64;
+            // Writing into a string cannot fail.
+            let _ = if is_drawing {
+                write!(path, "L{x:.0} {y:.1}")
+            } else {
+                // A point without neighbours is seen, too.
+                write!(path, "M{x:.0} {y:.1}h.1")
+            };
+            is_drawing = true;
+        }
+        let (fastest, slowest) = (format_micros(fastest), format_micros(slowest));
+        format!(
+            r#"<svg class="day" viewBox="0 0 240 30" preserveAspectRatio="none" role="img" aria-label="from {fastest} to {slowest}"><title>from {fastest} to {slowest}</title><path class="line" d="{path}"/></svg>"#
+        )
+    }
+}
+
 async fn runs_by_step(
     state: &PageState,
     monitor: &Monitor,
     step: RollupStep,
     from: Timestamp,
-    until: Timestamp,
+    now: Timestamp,
 ) -> Result<BTreeMap<Timestamp, RunCounts>, StoreError> {
-    let query = RollupQuery {
-        monitor_id: monitor.id,
-        customer: None,
-        location: None,
-        step,
-        from: step.start_of(from),
-        until,
-        with_browser_figures: false,
-    };
-    let page = Pagination { limit: MAX_ROLLUPS, offset: 0 };
-    let rollups = state.monitor_reader.rollup_points(query, page).await?.map(|page| page.items);
+    let rollups = state.monitor_reader.rollups_for_pages(monitor.id, step, from, now).await?;
     let mut by_start = BTreeMap::new();
-    for Rollup { start, runs_by_outcome, .. } in rollups.unwrap_or_default() {
-        add_counts(by_start.entry(start).or_default(), &runs_by_outcome);
+    for Rollup { start, runs_by_outcome, .. } in rollups.iter() {
+        add_counts(by_start.entry(*start).or_default(), runs_by_outcome);
     }
     Ok(by_start)
 }
@@ -109,19 +168,11 @@ fn render_history_bars(
     out
 }
 
-/// Renders the bars of one span. Writing into a string cannot fail, here and below.
+/// Renders the bars of one span with its name and summary.
 fn render_span(out: &mut String, span: &BarSpan, runs: &BTreeMap<Timestamp, RunCounts>, now: Timestamp) {
-    let last_start = step_start(now, span.width);
-    let starts = (0..span.bars).rev().map(|back| last_start - span.width * back);
-    let mut total = RunCounts::default();
-    let mut bars = String::new();
-    for (index, start) in starts.enumerate() {
-        let counts = runs.get(&start).copied().unwrap_or_default();
-        add_counts(&mut total, &counts);
-        render_bar(&mut bars, index * BAR_PITCH, start, &counts);
-    }
-    let width = span.bars as usize * BAR_PITCH;
+    let (total, bars, width) = span_bars(span, runs, now);
     let summary = summary_text(&total);
+    // Writing into a string cannot fail.
     let _ = write!(
         out,
         r#"<figure><figcaption>{} <strong>{}</strong></figcaption><svg viewBox="0 0 {width} 30" preserveAspectRatio="none" role="img" aria-label="{}: {summary}">{bars}</svg></figure>"#,
@@ -131,6 +182,24 @@ fn render_span(out: &mut String, span: &BarSpan, runs: &BTreeMap<Timestamp, RunC
     );
 }
 
+/// Returns the runs of a span, its bars, and their width.
+fn span_bars(
+    span: &BarSpan,
+    runs: &BTreeMap<Timestamp, RunCounts>,
+    now: Timestamp,
+) -> (RunCounts, String, usize) {
+    let last_start = step_start(now, span.width);
+    let starts = (0..span.bars).rev().map(|back| last_start - span.width * back);
+    let (mut total, mut bars) = (RunCounts::default(), String::new());
+    for (index, start) in starts.enumerate() {
+        let counts = runs.get(&start).copied().unwrap_or_default();
+        add_counts(&mut total, &counts);
+        render_bar(&mut bars, index * BAR_PITCH, start, &counts);
+    }
+    (total, bars, span.bars as usize * BAR_PITCH)
+}
+
+/// Renders one bar. Writing into a string cannot fail, here and below.
 fn render_bar(out: &mut String, x: usize, start: Timestamp, counts: &RunCounts) {
     let total: u64 = counts.iter().sum();
     let bar_width = BAR_PITCH - 2;

@@ -4,6 +4,7 @@
 
 mod actions;
 mod assets;
+mod bulk;
 #[cfg(test)]
 mod contrast_tests;
 mod cookies;
@@ -11,6 +12,7 @@ mod csrf;
 mod form;
 mod forms;
 mod health;
+mod history;
 mod history_bars;
 mod html;
 mod known_hosts;
@@ -20,7 +22,7 @@ mod locations_state;
 mod manual;
 mod minimum_rate_body;
 mod monitor_page;
-mod monitors_csv;
+mod monitors;
 mod notice;
 mod page_auth;
 mod page_frame;
@@ -36,16 +38,15 @@ mod responses;
 mod result;
 mod router;
 mod sign_in;
-mod status_page;
-mod status_query;
 mod viewer;
 
 pub use actions::ActionsState;
 pub use health::health_response;
+pub use history::HistoryState;
 pub use known_hosts::KnownHosts;
 pub use live::LiveState;
 pub use locations_state::LocationsState;
 pub use page_auth::{AddressRule, PageAuth};
 pub use page_state::PageState;
 pub use request_limits::{RequestLimits, with_common_middleware};
-pub use router::{actions_router, live_router, locations_router, router};
+pub use router::{actions_router, history_router, live_router, locations_router, router};

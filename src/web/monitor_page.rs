@@ -39,7 +39,12 @@ pub(super) async fn get_page(
         Err(response) => return response,
     };
     let parts = page.render(&format!("/monitors/{}", monitor.id));
-    let body = format!("<h1>{}</h1>{parts}", escape(monitor.name()));
+    let history = match viewer.caller_for(monitor.customer) {
+        Some(_) => format!(r#"<a href="/monitors/{}/history">Outages and changes</a>"#, monitor.id),
+        None => String::new(),
+    };
+    let name = escape(monitor.name());
+    let body = format!(r#"<div class="heading"><h1>{name}</h1>{history}</div>{parts}"#);
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors()],

@@ -6,10 +6,10 @@ use axum::extract::{Query, State};
 use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
+use super::monitors::visible_board;
 use super::page_frame::Section;
 use super::page_state::PageState;
 use super::responses::store_unavailable;
-use super::status_page::visible_board;
 use super::viewer::Viewer;
 use crate::domain::StoreError;
 use crate::service::StatusQuery;
@@ -69,9 +69,10 @@ async fn matching_monitors(
     viewer: &Viewer,
     text: String,
 ) -> Result<Vec<Place>, StoreError> {
-    let board = visible_board(state, viewer, state.clock.now()).await?;
+    let now = state.clock.now();
+    let board = visible_board(state, viewer, now).await?;
     let query = StatusQuery { search_text: text, limit: MAX_MONITORS, ..StatusQuery::default() };
-    let found = state.monitor_reader.status_rows(&board, &query).await?;
+    let found = state.monitor_reader.status_rows(&board, &query, now).await?;
     let to_place = |row: crate::service::StatusRow| Place {
         name: row.monitor.name().to_owned(),
         path: format!("/monitors/{}", row.monitor.id),

@@ -6,6 +6,7 @@ use axum::{Router, middleware};
 use super::actions::{self, ActionsState};
 use super::assets::unversioned_asset;
 use super::form;
+use super::history::{self, HistoryState};
 use super::live::LiveState;
 use super::locations_state::LocationsState;
 use super::page_auth::PageAuth;
@@ -15,9 +16,9 @@ use super::responses::not_found;
 /// Builds all routes but those of the APIs; `auth` protects pages and metrics.
 pub fn router(state: PageState, auth: PageAuth) -> Router {
     let protected_routes = Router::new()
-        .route("/", get(super::status_page::get_page))
+        .route("/", get(super::monitors::get_page))
         .route("/monitors/{id}", get(super::monitor_page::get_page))
-        .route("/monitors.csv", get(super::monitors_csv::get_file))
+        .route("/monitors.csv", get(super::monitors::get_file))
         .route("/palette", get(super::palette::get_places))
         .route("/results/{id}", get(super::result::get_page))
         .route("/results/{id}/captures/{name}", get(super::result::get_capture))
@@ -73,9 +74,20 @@ pub fn actions_router(state: ActionsState) -> Router {
         .route("/monitors/{id}/pause", post(actions::post_pause))
         .route("/monitors/{id}/resume", post(actions::post_resume))
         .route("/monitors/{id}/tests", post(actions::post_test))
+        .route("/monitors/bulk", post(super::bulk::post_bulk))
         .route("/monitors/new", post(form::post_new_form))
         .route("/monitors/{id}/edit", post(form::post_edit_form))
         .route("/monitors/{id}/remove", post(form::post_removal))
         .merge(pages)
+        .with_state(state)
+}
+
+/// Builds the routes of the history of a monitor.
+pub fn history_router(state: HistoryState) -> Router {
+    let auth = state.actions.auth.clone();
+    Router::new()
+        .route("/monitors/{id}/history", get(history::get_page))
+        .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
+        .route("/monitors/{id}/outages/{outage}/acknowledge", post(history::post_acknowledge))
         .with_state(state)
 }

@@ -1,8 +1,10 @@
 //! Version 3 of the API: framework, monitors and tests on demand, called through its router over a real store.
 
 mod alerting;
+mod board;
 mod bodies;
 mod bulk;
+mod bulk_actions;
 mod caches;
 mod dependencies;
 mod error_texts;

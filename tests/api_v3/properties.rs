@@ -127,6 +127,20 @@ async fn the_status_page_and_the_metrics_know_properties() {
         let is_shown = |name: &str| page.contains(&format!(">{name}</a>"));
         assert_eq!(["one", "two", "three", "four"].map(is_shown), shown, "{query}");
     }
+    // Each group leads to its monitors; those without a value are one, too.
+    let groups = get("/?group=team&type=website").await;
+    for (value, href) in
+        [("a", "/?type=website&amp;property=team%3Aa"), ("b:c", "/?type=website&amp;property=team%3Ab%3Ac")]
+    {
+        assert!(groups.contains(&format!(r#"<a href="{href}">{value}</a>"#)), "{groups}");
+    }
+    assert!(groups.contains("without a value") && !groups.contains(">one</a>"), "{groups}");
+    assert!(get("/?group=odd").await.contains("without a value"));
+    // In the order that the address asks for, with its columns.
+    let sorted = get("/?sort=name&column=id,target").await;
+    let at = |name: &str| sorted.find(&format!(">{name}</a>")).unwrap();
+    assert!(at("four") < at("one") && at("one") < at("three") && at("three") < at("two"));
+    assert!(sorted.contains("<th>Target</th>") && !sorted.contains("<th>Since</th>"), "{sorted}");
     let metrics = get("/metrics").await;
     for line in [
         r#"vigie_monitors_by_property{property_team="a",property_env__stage="prod",state="waiting"} 1"#,

@@ -37,6 +37,8 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
     let others = [
         "/",
         "/?q=nothing",
+        "/?sort=name&column=id,key,type,target,last-run,duration,phases,day,day-durations,reason,since",
+        "/?group=team",
         "/locations",
         "/manual/",
         "/manual/alerting",
@@ -46,7 +48,8 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
         "/monitors/new?type=browserscript",
     ];
     let others = others.map(str::to_owned);
-    [monitor, result].into_iter().chain(others).collect()
+    let history = format!("{monitor}/history");
+    [monitor, history, result].into_iter().chain(others).collect()
 }
 
 async fn check_every_page(setup: Setup) {

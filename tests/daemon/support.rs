@@ -172,6 +172,10 @@ impl ResultStore for MemoryResults {
         self.respond(self.states.clone())
     }
 
+    fn state_changes(&self, _: Option<u64>) -> vigie::store::MonitorChanges {
+        vigie::store::MonitorChanges { position: 0, monitors: None }
+    }
+
     fn rollup_points(
         &self,
         _: vigie::domain::RollupQuery,

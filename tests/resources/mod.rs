@@ -6,7 +6,7 @@ mod bulk;
 mod certificates;
 mod events;
 mod groups;
-mod kit;
+pub mod kit;
 mod locations;
 mod performance;
 mod properties;

@@ -14,7 +14,7 @@ use crate::domain::{ConfigRecord, ConfigRecordKind, MonitorId};
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::MONITOR_CLONE;
 use crate::schema::typed::request::{CloneRequest, parse_request_fields};
-use crate::schema::{Origin, validate};
+use crate::schema::{Monitor, Origin, validate};
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::store::{ConfigChange, ConfigRecordFilter, NewConfigRecord, Pagination};
 use crate::syntax::node::Node;
@@ -42,7 +42,7 @@ pub async fn copy_monitor(
     let request: CloneRequest<'_> = parse_request_fields(&MONITOR_CLONE, &fields)?;
     let name = match request.name {
         Some(name) => name.to_owned(),
-        None => format!("Copy of {}", old.name()).chars().take(MAX_NAME_CHARS).collect(),
+        None => copy_name(&old),
     };
     let name_patch = Node::from(json!({"name": name}));
     let validated = validate::merge_and_validate(
@@ -64,8 +64,13 @@ pub async fn copy_monitor(
     saved_object(&monitors, validated.warnings)
 }
 
+/// Returns the name of a copy of `monitor`.
+pub(super) fn copy_name(monitor: &Monitor) -> String {
+    format!("Copy of {}", monitor.name()).chars().take(MAX_NAME_CHARS).collect()
+}
+
 /// Copies the performance alerts of `from` to `to`, in a second transaction: they need the id of the copy.
-async fn copy_performance_alerts(
+pub(super) async fn copy_performance_alerts(
     service: &MonitorService,
     caller: &Caller,
     from: MonitorId,

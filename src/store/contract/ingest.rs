@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{CheckResult, MonitorLocationState};
+use crate::domain::{CheckResult, MonitorId, MonitorLocationState};
 
 use super::alerts::AlertChanges;
 use super::future::StoreFuture;
@@ -17,6 +17,15 @@ pub struct IngestBatch {
     pub location_states: Vec<MonitorLocationState>,
     /// Changes by alerting that follow from them.
     pub alert_changes: AlertChanges,
+}
+
+impl IngestBatch {
+    /// Returns the monitors whose states the batch changes.
+    pub(in crate::store) fn monitors_with_changed_states(&self) -> impl Iterator<Item = MonitorId> {
+        let states = self.location_states.iter().map(|state| state.monitor_id);
+        let verified = self.alert_changes.verified_checks.iter();
+        states.chain(verified.map(|verified| verified.result_key.monitor_id))
+    }
 }
 
 /// Stores results and what follows from them.

@@ -6,6 +6,7 @@ use crate::domain::{
 };
 
 use super::future::StoreFuture;
+use super::monitor_change_log::MonitorChanges;
 use super::rollup::RollupSpan;
 use super::samples::SampleStore;
 use super::usage::UsageStore;
@@ -48,6 +49,9 @@ pub trait ResultStore: SampleStore + UsageStore {
 
     /// Returns the states of all monitors, by monitor and location.
     fn location_states(&self) -> StoreFuture<'_, Vec<MonitorLocationState>>;
+
+    /// Returns the monitors whose states this process changed after `position`.
+    fn state_changes(&self, position: Option<u64>) -> MonitorChanges;
 
     /// Returns the rollups of a monitor that start in `from..until`, oldest first.
     fn rollups(

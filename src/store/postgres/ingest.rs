@@ -20,16 +20,18 @@ struct StoredByBatch {
 impl Ingest for PostgresStore {
     fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let batch = Arc::new(PreparedBatch::prepare(batch).await?);
-            let committed = match self.commit_prepared(&batch).await {
+            let prepared = Arc::new(PreparedBatch::prepare(Arc::clone(&batch)).await?);
+            let committed = match self.commit_prepared(&prepared).await {
                 // Another process has removed the partition.
                 Err(error) if error.is_missing_partition() => {
                     self.caches.days.clear();
-                    self.commit_prepared(&batch).await
+                    self.commit_prepared(&prepared).await
                 }
                 outcome => outcome,
             };
-            committed.map_err(|error| self.error_mapper.to_store_error(&error))
+            committed.map_err(|error| self.error_mapper.to_store_error(&error))?;
+            self.caches.state_changes.record(batch.monitors_with_changed_states());
+            Ok(())
         })
     }
 }

@@ -6,8 +6,8 @@ use crate::domain::{
     CapturedFile, CheckId, CheckResult, MonitorId, Paginated, Rollup, RollupQuery, Timestamp,
 };
 use crate::store::contract::{
-    MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore,
-    RollupSpan, StoreFuture,
+    MonitorChanges, MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter,
+    ResultStore, RollupSpan, StoreFuture,
 };
 
 use super::batch_columns::ResultRowKey;
@@ -56,6 +56,10 @@ impl ResultStore for PostgresStore {
 
     fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         Box::pin(self.read_snapshot(move |conn| Box::pin(newest_results(conn, queries))))
+    }
+
+    fn state_changes(&self, position: Option<u64>) -> MonitorChanges {
+        self.caches.state_changes.since(position)
     }
 
     fn location_states(&self) -> StoreFuture<'_, Vec<MonitorLocationState>> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sqlx::PgPool;
 
-use crate::store::contract::{Store, StoreError, StoreFuture};
+use crate::store::contract::{MonitorChangeLog, Store, StoreError, StoreFuture};
 use crate::sync::Mutex;
 
 use super::connect;
@@ -45,6 +45,8 @@ pub(super) struct Caches {
     pub(super) days: KnownDays,
     pub(super) texts: KnownTexts,
     pub(super) pairs: KnownPairs,
+    /// The monitors whose states changed.
+    pub(super) state_changes: MonitorChangeLog,
 }
 
 impl PostgresStore {

@@ -190,8 +190,10 @@ fn upsert_state(conn: &Connection, state: &MonitorLocationState) -> rusqlite::Re
 impl Ingest for SqliteStore {
     fn commit_shared(&self, batch: Arc<IngestBatch>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let prepared = PreparedBatch::prepare(batch).await?;
-            self.writer.call(move |context| write_batch(&prepared, context)).await
+            let prepared = PreparedBatch::prepare(Arc::clone(&batch)).await?;
+            self.writer.call(move |context| write_batch(&prepared, context)).await?;
+            self.state_changes.record(batch.monitors_with_changed_states());
+            Ok(())
         })
     }
 }

@@ -8,8 +8,8 @@ use crate::domain::{
     RollupQuery, Timestamp,
 };
 use crate::store::contract::{
-    MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter, ResultStore,
-    RollupSpan, StoreFuture,
+    MonitorChanges, MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter,
+    ResultStore, RollupSpan, StoreFuture,
 };
 use crate::store::rows::check_id_search::{aligned_blocks, hash_range};
 use crate::store::rows::decode::RowLocator;
@@ -264,6 +264,10 @@ impl ResultStore for SqliteStore {
 
     fn newest_results(&self, queries: Vec<NewestResultQuery>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         Box::pin(self.readers.call(move |conn| newest_results(conn, &queries)))
+    }
+
+    fn state_changes(&self, position: Option<u64>) -> MonitorChanges {
+        self.state_changes.since(position)
     }
 
     fn location_states(&self) -> StoreFuture<'_, Vec<MonitorLocationState>> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
-use crate::store::contract::{Store, StoreError, StoreFuture};
+use crate::store::contract::{MonitorChangeLog, Store, StoreError, StoreFuture};
 
 use super::error::ErrorMapper;
 use super::open;
@@ -17,6 +17,8 @@ pub struct SqliteStore {
     description: String,
     pub(super) writer: Writer,
     pub(super) readers: ReaderPool,
+    /// The monitors whose states changed.
+    pub(super) state_changes: MonitorChangeLog,
 }
 
 impl SqliteStore {
@@ -32,7 +34,13 @@ impl SqliteStore {
         let conn = open::open_writer(path, settings, &error_mapper)?;
         let readers = ReaderPool::start(path, settings, &error_mapper)?;
         let writer = Writer::start(conn, lock, settings, error_mapper)?;
-        Ok(Self { path: path.to_owned(), description: path.display().to_string(), writer, readers })
+        Ok(Self {
+            path: path.to_owned(),
+            description: path.display().to_string(),
+            writer,
+            readers,
+            state_changes: MonitorChangeLog::default(),
+        })
     }
 
     /// Returns the path of the file.

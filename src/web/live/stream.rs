@@ -16,7 +16,7 @@ use super::shown_page::ShownPage;
 use super::state::LiveState;
 use crate::web::query_masks::HideQueryValues;
 use crate::web::viewer::Viewer;
-use crate::web::{actions, locations_page, monitor_page, status_page};
+use crate::web::{actions, locations_page, monitor_page, monitors};
 
 /// Shortest time between two updates.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
@@ -103,7 +103,7 @@ async fn render(state: &LiveState, viewer: &Viewer, uri: &Uri) -> Option<Result<
     // The semaphore is never closed.
     let _turn = state.rendering.acquire().await;
     match uri.path() {
-        "/" => Some(status_page::live_page(&state.actions.pages, viewer, uri).await),
+        "/" => Some(monitors::live_page(&state.actions.pages, viewer, uri).await),
         "/locations" => Some(locations_page::live_page(&state.locations, viewer).await),
         path => {
             let id = path.strip_prefix("/monitors/")?;

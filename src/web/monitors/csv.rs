@@ -8,15 +8,15 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 use tokio::sync::Semaphore;
 
-use super::monitor_page::display_target;
-use super::notice::render_notice_page;
-use super::page_state::PageState;
-use super::responses::store_unavailable;
-use super::status_page::visible_board;
-use super::status_query::StatusPageQuery;
-use super::viewer::Viewer;
+use super::page::visible_board;
+use super::query::ListQuery;
 use crate::domain::StoreError;
 use crate::service::StatusRow;
+use crate::web::monitor_page::display_target;
+use crate::web::notice::render_notice_page;
+use crate::web::page_state::PageState;
+use crate::web::responses::store_unavailable;
+use crate::web::viewer::Viewer;
 
 /// Files that are made or sent at once, which bounds their memory.
 static FILES: Semaphore = Semaphore::const_new(4);
@@ -27,7 +27,7 @@ const HEAD: [&str; 10] =
     ["id", "key", "name", "type", "target", "state", "last_run", "duration_ms", "status", "since"];
 
 /// `GET /monitors.csv`: all monitors of the same query as the list.
-pub(super) async fn get_file(
+pub(in crate::web) async fn get_file(
     State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
     uri: Uri,
@@ -41,7 +41,7 @@ pub(super) async fn get_file(
         return (StatusCode::SERVICE_UNAVAILABLE, retry, "Too many files are made now; try again")
             .into_response();
     };
-    match render_file(&state, &viewer, &StatusPageQuery::from_uri(&uri)).await {
+    match render_file(&state, &viewer, &ListQuery::from_uri(&uri)).await {
         Ok(text) => {
             // The permit is held until the last part is sent: as long as the text is in memory.
             let parts = stream::unfold((text, permit), async |(mut text, permit)| {
@@ -61,11 +61,12 @@ pub(super) async fn get_file(
 async fn render_file(
     state: &PageState,
     viewer: &Viewer,
-    page_query: &StatusPageQuery,
+    page_query: &ListQuery,
 ) -> Result<Bytes, StoreError> {
-    let board = visible_board(state, viewer, state.clock.now()).await?;
+    let now = state.clock.now();
+    let board = visible_board(state, viewer, now).await?;
     let query = page_query.to_status_query(&state.monitor_reader, &board).await?;
-    let rows = state.monitor_reader.matching_rows(&board, &query);
+    let rows = state.monitor_reader.matching_rows(&board, &query, now);
     // Writing 100,000 lines takes long enough to delay the checks that share this thread.
     let text = tokio::task::spawn_blocking(move || {
         let head = HEAD.map(str::to_owned);

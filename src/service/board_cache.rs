@@ -1,0 +1,168 @@
+//! Keeps the status of every monitor: what changed is read again, the rest stays.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::status_board::{MonitorStatus, StatusBoard, StatusRow};
+use crate::catalog::MonitorCache;
+use crate::domain::{MonitorId, Timestamp};
+use crate::schema::Monitor;
+use crate::store::{MonitorLocationState, ResultStore, StoreError};
+use crate::sync::RwLock;
+
+/// How long a board is shown before new results are read; changes of monitors are read at once.
+const BOARD_TTL: Duration = Duration::from_secs(1);
+/// When at least so many monitors and a quarter of all have changed, everything is read: that costs less then.
+const MIN_CHANGES_TO_READ_ALL: usize = 1_000;
+
+/// The last board. Requests that come while the next one is made get this one.
+#[derive(Default)]
+pub(super) struct BoardCache {
+    current: RwLock<Option<CachedBoard>>,
+    /// Held while the next one is made.
+    refresh_lock: tokio::sync::Mutex<()>,
+}
+
+/// A board, and what it includes.
+#[derive(Clone)]
+struct CachedBoard {
+    board: Arc<StatusBoard>,
+    read_at: Instant,
+    /// The changes of states and of monitors that it includes.
+    state_position: u64,
+    monitor_position: u64,
+}
+
+impl BoardCache {
+    /// Returns the status of every monitor at `now`.
+    pub(super) async fn get(
+        &self,
+        result_store: &Arc<dyn ResultStore>,
+        monitor_cache: &Arc<MonitorCache>,
+        now: Timestamp,
+    ) -> Result<Arc<StatusBoard>, StoreError> {
+        let cached = self.current.read().clone();
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_current(monitor_cache)) {
+            return Ok(Arc::clone(&cached.board));
+        }
+        let _lock = match (self.refresh_lock.try_lock(), cached) {
+            (Ok(lock), _) => lock,
+            // Who has just changed a monitor wants to see it.
+            (Err(_), Some(cached)) if cached.has_all_monitors(monitor_cache) => return Ok(cached.board),
+            (Err(_), _) => self.refresh_lock.lock().await,
+        };
+        // Another request may have made it meanwhile.
+        let cached = self.current.read().clone();
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_current(monitor_cache)) {
+            return Ok(Arc::clone(&cached.board));
+        }
+        let next = next_board(cached, result_store, monitor_cache, now).await?;
+        let board = Arc::clone(&next.board);
+        *self.current.write() = Some(next);
+        Ok(board)
+    }
+}
+
+impl CachedBoard {
+    /// Whether no changes need to be read before it is shown.
+    fn is_current(&self, monitor_cache: &MonitorCache) -> bool {
+        self.read_at.elapsed() < BOARD_TTL && self.has_all_monitors(monitor_cache)
+    }
+
+    /// Whether no monitor was changed since.
+    fn has_all_monitors(&self, monitor_cache: &MonitorCache) -> bool {
+        monitor_cache.changes(Some(self.monitor_position)).position == self.monitor_position
+    }
+}
+
+/// Makes the board after `cached`.
+async fn next_board(
+    cached: Option<CachedBoard>,
+    result_store: &Arc<dyn ResultStore>,
+    monitor_cache: &Arc<MonitorCache>,
+    now: Timestamp,
+) -> Result<CachedBoard, StoreError> {
+    // Before what they are about is read: what changes meanwhile is read again.
+    let state_changes = result_store.state_changes(cached.as_ref().map(|cached| cached.state_position));
+    let monitor_changes = monitor_cache.changes(cached.as_ref().map(|cached| cached.monitor_position));
+    let read_at = Instant::now();
+    let changed = match (&cached, state_changes.monitors, monitor_changes.monitors) {
+        (Some(CachedBoard { board, .. }), Some(states), Some(monitors)) => {
+            let paused = board.rows_with(MonitorStatus::Paused).iter();
+            let ended_pauses = paused.filter(|row| row.monitor.paused_until(now).is_none());
+            let ended_pauses = ended_pauses.map(|row| row.monitor.id);
+            let changed: HashSet<MonitorId> =
+                states.into_iter().chain(monitors).chain(ended_pauses).collect();
+            let reads_all = changed.len() >= MIN_CHANGES_TO_READ_ALL.max(board.len() / 4);
+            (!reads_all).then(|| (Arc::clone(board), changed))
+        }
+        _ => None,
+    };
+    let monitor_cache = Arc::clone(monitor_cache);
+    let board = match changed {
+        Some((board, changed)) if changed.is_empty() => board,
+        Some((board, changed)) => {
+            let states = result_store.location_states_for(changed.iter().copied().collect()).await?;
+            run_blocking(move || {
+                let monitors = changed.iter().filter_map(|id| monitor_cache.get(*id));
+                let rows = sorted_rows(monitors, states, now);
+                StatusBoard::new(merged(board.rows(), &changed, rows))
+            })
+            .await?
+        }
+        None => {
+            let states = result_store.location_states().await?;
+            run_blocking(move || StatusBoard::new(sorted_rows(monitor_cache.all().into_iter(), states, now)))
+                .await?
+        }
+    };
+    Ok(CachedBoard {
+        board,
+        read_at,
+        state_position: state_changes.position,
+        monitor_position: monitor_changes.position,
+    })
+}
+
+/// Makes a board elsewhere: with 100,000 monitors it takes long enough to delay the checks that share this thread.
+async fn run_blocking(
+    make: impl FnOnce() -> StatusBoard + Send + 'static,
+) -> Result<Arc<StatusBoard>, StoreError> {
+    // Fails only when the runtime shuts down.
+    tokio::task::spawn_blocking(move || Arc::new(make())).await.map_err(|_| StoreError::Closed)
+}
+
+/// Returns the rows of `monitors` with their `states`.
+fn sorted_rows(
+    monitors: impl Iterator<Item = Monitor>,
+    states: Vec<MonitorLocationState>,
+    now: Timestamp,
+) -> Vec<Arc<StatusRow>> {
+    let mut by_monitor: HashMap<MonitorId, Vec<MonitorLocationState>> = HashMap::with_capacity(states.len());
+    for state in states {
+        by_monitor.entry(state.monitor_id).or_default().push(state);
+    }
+    let to_row = |monitor: Monitor| {
+        let states = by_monitor.remove(&monitor.id).unwrap_or_default();
+        Arc::new(StatusRow::new(monitor, states, now))
+    };
+    let mut rows: Vec<_> = monitors.map(to_row).collect();
+    rows.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    rows
+}
+
+/// Returns `old` without the rows of `changed` monitors, together with their `new` rows; all are sorted.
+fn merged(
+    old: &[Arc<StatusRow>],
+    changed: &HashSet<MonitorId>,
+    new: Vec<Arc<StatusRow>>,
+) -> Vec<Arc<StatusRow>> {
+    let kept = old.iter().filter(|row| !changed.contains(&row.monitor.id)).cloned();
+    let mut rows: Vec<_> = kept.chain(new).collect();
+    // The sort finds the two sorted runs and merges them.
+    rows.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
+    rows
+}

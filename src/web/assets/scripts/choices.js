@@ -1,0 +1,44 @@
+// The monitors that a person chose in the list stay chosen while their rows are updated, and Shift chooses a range.
+
+const chosen = new Set();
+let lastBox = null;
+
+function boxes() {
+  return [...document.querySelectorAll('.choice input[type="checkbox"]')];
+}
+
+function remember(box) {
+  if (box.checked) chosen.add(box.name);
+  else chosen.delete(box.name);
+}
+
+// Sets all boxes between the one that was changed last and `box`.
+function chooseRange(box) {
+  const all = boxes();
+  const ends = [all.findIndex((other) => other.name === lastBox), all.indexOf(box)];
+  if (ends[0] < 0) return;
+  for (const other of all.slice(Math.min(...ends), Math.max(...ends) + 1)) {
+    other.checked = box.checked;
+    remember(other);
+  }
+}
+
+function restore() {
+  for (const box of boxes()) {
+    const isChosen = chosen.has(box.name);
+    if (box.checked !== isChosen) box.checked = isChosen;
+  }
+}
+
+export function keepChoices() {
+  if (!document.getElementById("list")) return;
+  // A browser that goes back shows the boxes as they were left.
+  boxes().forEach(remember);
+  document.addEventListener("click", (event) => {
+    if (!event.target.matches?.(".choice input")) return;
+    if (event.shiftKey) chooseRange(event.target);
+    remember(event.target);
+    lastBox = event.target.name;
+  });
+  document.addEventListener("htmx:after:swap", restore);
+}

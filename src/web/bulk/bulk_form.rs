@@ -1,0 +1,118 @@
+//! The form below the list, and what it says.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use askama::Template;
+
+use crate::domain::{MonitorId, Timestamp};
+use crate::schema::table::shared::INTERVALS;
+use crate::service::monitors::BulkAction;
+use crate::service::{AccountChoices, PropertyChoice};
+use crate::web::csrf::FORM_TOKEN_FIELD;
+
+/// Pauses that the form offers, in seconds.
+const PAUSES: [(u64, &str); 4] =
+    [(3_600, "1 hour"), (4 * 3_600, "4 hours"), (86_400, "1 day"), (7 * 86_400, "1 week")];
+/// What the names of the boxes of monitors begin with.
+const MONITOR_FIELD: &str = "monitor-";
+
+/// The form, and the boxes in the list that belong to it.
+#[derive(Template)]
+#[template(path = "bulk_form.html", config = "src/web/askama.toml")]
+struct BulkForm<'a> {
+    form_token: &'a str,
+    /// The query of the list, so that all of its monitors can be chosen.
+    query: &'a str,
+    total: usize,
+    /// Values of actions and what the person reads.
+    choices: Vec<(String, String)>,
+}
+
+/// Renders the form of a list with `total` monitors.
+pub(in crate::web) fn render_bulk_form(
+    form_token: &str,
+    query: &str,
+    total: usize,
+    account: &AccountChoices,
+) -> String {
+    let form = BulkForm { form_token, query, total, choices: choices(account) };
+    // Writing into a string cannot fail.
+    form.render().unwrap_or_default()
+}
+
+fn choices(account: &AccountChoices) -> Vec<(String, String)> {
+    let pauses =
+        PAUSES.into_iter().map(|(seconds, name)| (format!("pause-{seconds}"), format!("Pause for {name}")));
+    let fixed = [("resume", "Resume"), ("enable", "Enable"), ("disable", "Disable")];
+    let fixed = fixed.into_iter().map(|(value, name)| (value.to_owned(), name.to_owned()));
+    let interval = |minutes: &i64| {
+        let unit = if *minutes == 1 { "minute" } else { "minutes" };
+        (format!("interval-{minutes}"), format!("Check every {minutes} {unit}"))
+    };
+    let mut properties = Vec::new();
+    for PropertyChoice { id, name, values } in &account.properties {
+        for (value_id, value) in values {
+            properties.push((format!("property-{id}-{value_id}"), format!("Set {name} to {value}")));
+        }
+        properties.push((format!("clear-{id}"), format!("Clear {name}")));
+    }
+    let last = [("clone", "Copy"), ("remove", "Remove")];
+    let last = last.into_iter().map(|(value, name)| (value.to_owned(), name.to_owned()));
+    pauses.chain(fixed).chain(INTERVALS.iter().map(interval)).chain(properties).chain(last).collect()
+}
+
+/// Returns the action that a form names, and what the person read; `None` for none that is known.
+pub(super) fn chosen_action(
+    name: &str,
+    account: &AccountChoices,
+    now: Timestamp,
+) -> Option<(BulkAction, String)> {
+    let (_, text) = choices(account).into_iter().find(|(value, _)| value == name)?;
+    let (kind, argument) = name.split_once('-').unwrap_or((name, ""));
+    let action = match kind {
+        "pause" => BulkAction::Pause(now + Duration::from_secs(argument.parse().ok()?)),
+        "resume" => BulkAction::Resume,
+        "enable" => BulkAction::SetEnabled(true),
+        "disable" => BulkAction::SetEnabled(false),
+        "interval" => BulkAction::SetInterval(argument.parse().ok()?),
+        "property" => {
+            let (property, value) = argument.split_once('-')?;
+            BulkAction::SetProperty { property: property.parse().ok()?, value: value.parse().ok()? }
+        }
+        "clear" => BulkAction::ClearProperty(argument.parse().ok()?),
+        "clone" => BulkAction::Clone,
+        "remove" => BulkAction::Remove,
+        _ => return None,
+    };
+    Some((action, text))
+}
+
+/// Returns the monitors whose boxes were ticked, by id.
+pub(super) fn chosen_monitors(fields: &HashMap<String, String>) -> Vec<MonitorId> {
+    let id = |name: &String| name.strip_prefix(MONITOR_FIELD)?.parse().ok().map(MonitorId);
+    let mut ids: Vec<_> = fields.keys().filter_map(id).collect();
+    ids.sort_unstable();
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_offered_is_done() {
+        let now = Timestamp::from_seconds(1_795_176_000);
+        let action = |name| chosen_action(name, &AccountChoices::default(), now).map(|(action, _)| action);
+        assert_eq!(action("pause-3600"), Some(BulkAction::Pause(now + Duration::from_hours(1))));
+        assert_eq!(action("interval-5"), Some(BulkAction::SetInterval(5)));
+        for name in ["pause-1", "interval-7", "property-1-1", "clear-1", "", "remove-1"] {
+            assert_eq!(action(name), None, "{name}");
+        }
+        let all = choices(&AccountChoices::default());
+        assert!(all.iter().all(|(value, _)| chosen_action(value, &AccountChoices::default(), now).is_some()));
+        let fields =
+            ["monitor-9", "monitor-2", "monitor-x", "all"].map(|name| (name.to_owned(), String::new()));
+        assert_eq!(chosen_monitors(&fields.into()), [MonitorId(2), MonitorId(9)]);
+    }
+}

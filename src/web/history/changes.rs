@@ -1,0 +1,89 @@
+//! Who changed what of a monitor.
+
+use serde_json::{Map, Value};
+
+use super::outages::parse_utc_time;
+use crate::web::html::format_time;
+
+/// Most characters of a value in the list.
+const MAX_VALUE_CHARS: usize = 120;
+
+/// A change in the list.
+pub(super) struct ChangeView {
+    pub(super) at: String,
+    pub(super) login: String,
+    pub(super) via: String,
+    pub(super) action: String,
+    pub(super) fields: Vec<FieldChange>,
+}
+
+/// A field before and after a change.
+pub(super) struct FieldChange {
+    pub(super) name: String,
+    /// `None` where there was no value.
+    pub(super) before: Option<String>,
+    /// `None` where there is no value any more.
+    pub(super) after: Option<String>,
+}
+
+impl ChangeView {
+    /// Reads an entry of the audit trail as the API returns it. Secrets are masked there.
+    pub(super) fn new(entry: &Map<String, Value>) -> Self {
+        let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let fields = |name: &str| entry.get(name).and_then(Value::as_object);
+        let (before, after) = (fields("before"), fields("after"));
+        let value = |fields: Option<&Map<String, Value>>, name: &str| fields?.get(name).map(shown);
+        let mut names: Vec<&String> = before.into_iter().chain(after).flat_map(Map::keys).collect();
+        names.sort_unstable();
+        names.dedup();
+        let to_change = |name: &String| FieldChange {
+            name: name.clone(),
+            before: value(before, name),
+            after: value(after, name),
+        };
+        let at = text("at");
+        Self {
+            at: parse_utc_time(&at).map_or(at, format_time),
+            login: text("login"),
+            via: text("via"),
+            action: text("action"),
+            fields: names.into_iter().map(to_change).filter(|field| field.before != field.after).collect(),
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_change_names_the_fields_that_differ() {
+        let Value::Object(entry) = json!({
+            "at": "2026-11-26T12:00:00Z", "login": "ann", "via": "pages", "action": "change",
+            "before": {"name": "a", "interval": 5, "note": "x"},
+            "after": {"name": "b", "interval": 5, "tags": ["y"]},
+        }) else {
+            unreachable!()
+        };
+        let change = ChangeView::new(&entry);
+        let fields: Vec<_> = change
+            .fields
+            .iter()
+            .map(|field| (field.name.as_str(), field.before.as_deref(), field.after.as_deref()))
+            .collect();
+        let expected =
+            [("name", Some("a"), Some("b")), ("note", Some("x"), None), ("tags", None, Some(r#"["y"]"#))];
+        assert_eq!(fields, expected);
+        assert_eq!(shown(&json!("é".repeat(200))).chars().count(), MAX_VALUE_CHARS + 1);
+    }
+}

@@ -1,0 +1,265 @@
+//! The page of the list: monitors counted by state, and a list of them, those that need attention first.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::{IntoResponse, Response};
+
+use super::columns::Column;
+use super::groups::render_groups;
+use super::query::ListQuery;
+use super::rows::render_rows;
+use crate::domain::{Location, MonitorId, MonitorType, Outcome, RecipientId, StoreError, Timestamp};
+use crate::service::{AccountChoices, MonitorStatus, StatusBoard, StatusOrder, StatusQuery};
+use crate::web::bulk::render_bulk_form;
+use crate::web::html::escape;
+use crate::web::live::{LiveBlock, LivePage};
+use crate::web::page_frame::{PageFrame, Section, render_page};
+use crate::web::page_state::PageState;
+use crate::web::responses::store_unavailable;
+use crate::web::viewer::Viewer;
+
+/// Monitors per page.
+const ROWS_PER_PAGE: usize = 50;
+
+/// `GET /`; see [`ListQuery`].
+pub(in crate::web) async fn get_page(
+    State(state): State<PageState>,
+    Extension(viewer): Extension<Viewer>,
+    uri: Uri,
+) -> Response {
+    let query = ListQuery::from_uri(&uri);
+    let loaded = match load_page(&state, &viewer, &query).await {
+        Ok(loaded) => loaded,
+        Err(error) => return store_unavailable(&error),
+    };
+    let filter = match Filter::load(&state, &viewer, &query).await {
+        Ok(filter) => filter,
+        Err(error) => return store_unavailable(&error),
+    };
+    let location_names: Vec<_> = filter.locations.iter().map(|location| location.name.as_str()).collect();
+    let location_names = location_names.join(", ");
+    let path = query.to_path();
+    let bulk_form = match viewer.form_token().filter(|_| viewer.may_edit() && loaded.total > 0) {
+        // Not among what is updated, so that a choice stays.
+        Some(token) => render_bulk_form(token, &query.to_text(), loaded.total, &filter.account),
+        None => String::new(),
+    };
+    let body = format!(
+        "<div class=\"heading\"><h1>Monitors <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{}{bulk_form}</div>",
+        escape(&location_names),
+        if viewer.may_edit() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
+        // Writing into a string cannot fail.
+        filter.render().unwrap_or_default(),
+        loaded.page.render(&path),
+    );
+    let page = loaded.page;
+    let frame = PageFrame {
+        section: Some(Section::Monitors),
+        ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
+    };
+    // The address of the form has all of its fields; this one has those that are set.
+    ([("hx-push-url", path)], render_page(frame, &body)).into_response()
+}
+
+/// Makes what changes by itself of the page at `uri`.
+pub(in crate::web) async fn live_page(
+    state: &PageState,
+    viewer: &Viewer,
+    uri: &Uri,
+) -> Result<LivePage, Response> {
+    let query = ListQuery::from_uri(uri);
+    let loaded = load_page(state, viewer, &query).await;
+    loaded.map(|loaded| loaded.page).map_err(|error| store_unavailable(&error))
+}
+
+/// Returns the monitors that `viewer` may see.
+pub(in crate::web) async fn visible_board(
+    state: &PageState,
+    viewer: &Viewer,
+    now: Timestamp,
+) -> Result<Arc<StatusBoard>, StoreError> {
+    let board = state.monitor_reader.status_board(now).await?;
+    Ok(match viewer.visible_account {
+        Some(customer) => Arc::new(board.for_customer(customer)),
+        None => board,
+    })
+}
+
+/// Returns the ids of all monitors of the list with this query.
+pub(in crate::web) async fn ids_of_list(
+    state: &PageState,
+    viewer: &Viewer,
+    query: &str,
+) -> Result<Vec<MonitorId>, StoreError> {
+    let now = state.clock.now();
+    let board = visible_board(state, viewer, now).await?;
+    let query = ListQuery::from_text(query).to_status_query(&state.monitor_reader, &board).await?;
+    Ok(state.monitor_reader.matching_rows(&board, &query, now).iter().map(|row| row.monitor.id).collect())
+}
+
+/// Returns the path of the list with this query.
+pub(in crate::web) fn path_of_list(query: &str) -> String {
+    ListQuery::from_text(query).to_path()
+}
+
+/// What of the page changes by itself, and how many monitors its list has; 0 for groups.
+struct LoadedList {
+    page: LivePage,
+    total: usize,
+}
+
+/// Makes the tiles and the rows of the page.
+async fn load_page(
+    state: &PageState,
+    viewer: &Viewer,
+    page_query: &ListQuery,
+) -> Result<LoadedList, StoreError> {
+    let now = state.clock.now();
+    let board = visible_board(state, viewer, now).await?;
+    let status_query = page_query.to_status_query(&state.monitor_reader, &board).await?;
+    let error_count = board.count(MonitorStatus::LastOutcome(Outcome::Error));
+    let title = if error_count > 0 { format!("({error_count}) Vigie") } else { "Vigie".to_owned() };
+    let tiles = LiveBlock::new("tiles", render_tiles(&board, page_query));
+    let mut total = 0;
+    let rows = if board.is_empty() {
+        notice(NO_MONITORS)
+    } else if !page_query.group.is_empty() {
+        let reader = &state.monitor_reader;
+        let groups = reader.status_groups(&board, &status_query, &page_query.group, now).await?;
+        render_groups(page_query, &groups)
+    } else {
+        let query = StatusQuery {
+            limit: ROWS_PER_PAGE,
+            offset: (page_query.page_number - 1).saturating_mul(ROWS_PER_PAGE),
+            ..status_query
+        };
+        let page = state.monitor_reader.status_rows(&board, &query, now).await?;
+        total = page.total;
+        if page.rows.is_empty() {
+            notice(r#"No monitor matches. <a href="/">Show all</a>"#)
+        } else {
+            let mut rows = render_rows(state, &page, &page_query.columns, viewer.may_edit(), now).await?;
+            rows.after.push_str(&render_pager(page_query, page.total));
+            if viewer.caller.is_some() {
+                let csv_path = page_query.to_csv_path();
+                // Writing into a string cannot fail.
+                let _ = write!(
+                    rows.after,
+                    r#"<p class="hint"><a href="{}">Download as CSV</a></p>"#,
+                    escape(&csv_path)
+                );
+            }
+            rows
+        }
+    };
+    Ok(LoadedList { page: LivePage { title, blocks: vec![tiles, rows] }, total })
+}
+
+/// What is shown instead of a list without monitors.
+const NO_MONITORS: &str = r#"There are no monitors yet. Put a file into the monitors folder, or create one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it appears here at once."#;
+
+fn notice(html: &str) -> LiveBlock {
+    LiveBlock::new("rows", format!(r#"<p class="notice">{html}</p>"#))
+}
+
+/// A state with the number of monitors in it.
+struct Tile {
+    name: &'static str,
+    href: String,
+    count: usize,
+    is_current: bool,
+}
+
+#[derive(Template)]
+#[template(path = "monitors_tiles.html", config = "src/web/askama.toml")]
+struct Tiles {
+    tiles: Vec<Tile>,
+}
+
+/// The form by which monitors are found.
+#[derive(Template)]
+#[template(path = "monitors_filter.html", config = "src/web/askama.toml")]
+struct Filter<'a> {
+    query: &'a ListQuery,
+    locations: Arc<[Location]>,
+    /// What of the viewer's account can be chosen; nothing for a viewer of public pages.
+    account: AccountChoices,
+}
+
+impl<'a> Filter<'a> {
+    async fn load(state: &PageState, viewer: &Viewer, query: &'a ListQuery) -> Result<Self, StoreError> {
+        let account = match &viewer.caller {
+            Some(caller) => state.monitor_reader.account_choices(caller.customer).await?,
+            None => AccountChoices::default(),
+        };
+        Ok(Self { query, locations: state.monitor_reader.locations(), account })
+    }
+
+    fn is_at(&self, location: &Location) -> bool {
+        self.query.location == Some(location.id)
+    }
+
+    fn is_chosen_recipient(&self, recipient: &(RecipientId, String)) -> bool {
+        self.query.recipient == Some(recipient.0)
+    }
+
+    fn shows(&self, column: Column) -> bool {
+        self.query.columns.contains(column)
+    }
+}
+
+fn render_tiles(board: &StatusBoard, query: &ListQuery) -> String {
+    let tile = |status: Option<MonitorStatus>, count: usize| Tile {
+        name: status.map_or("all", MonitorStatus::as_str),
+        href: ListQuery { status, page_number: 1, ..query.clone() }.to_path(),
+        count,
+        is_current: query.status == status,
+    };
+    let counts = board.counts_by_status().into_iter();
+    let shown = counts.filter(|(status, count)| *count > 0 || query.status == Some(*status));
+    let all = std::iter::once(tile(None, board.len()));
+    let tiles = all.chain(shown.map(|(status, count)| tile(Some(status), count))).collect();
+    // Writing into a string cannot fail.
+    Tiles { tiles }.render().unwrap_or_default()
+}
+
+fn render_pager(query: &ListQuery, monitor_count: usize) -> String {
+    let page_count = monitor_count.div_ceil(ROWS_PER_PAGE).max(1);
+    if page_count == 1 && query.page_number == 1 {
+        return String::new();
+    }
+    let page_link = |page: usize, text: &str| {
+        let path = ListQuery { page_number: page, ..query.clone() }.to_path();
+        format!(r#"<a href="{}">{text}</a>"#, escape(&path))
+    };
+    let mut out = String::from(r#"<nav class="pager" aria-label="Pages">"#);
+    if query.page_number > 1 {
+        out.push_str(&page_link((query.page_number - 1).min(page_count), "← previous"));
+    }
+    // Writing into a string cannot fail.
+    let _ = write!(out, "<span>page {} of {page_count}, {monitor_count} monitors</span>", query.page_number);
+    if query.page_number < page_count {
+        out.push_str(&page_link(query.page_number + 1, "next →"));
+    }
+    out.push_str("</nav>");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_page_has_no_next() {
+        let page_query = |page| ListQuery { page_number: page, ..ListQuery::default() };
+        assert_eq!(render_pager(&page_query(1), ROWS_PER_PAGE), "");
+        assert!(render_pager(&page_query(1), ROWS_PER_PAGE + 1).contains("/?page=2"));
+        assert!(!render_pager(&page_query(2), ROWS_PER_PAGE + 1).contains("page=3"));
+        assert!(render_pager(&page_query(900), ROWS_PER_PAGE + 1).contains("/?page=2"));
+    }
+}

@@ -1,0 +1,117 @@
+//! The rows of the list.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use askama::Template;
+
+use super::columns::{Column, Columns};
+use crate::domain::{MonitorId, StoreError, Timestamp};
+use crate::service::result_view::deciding_reason;
+use crate::service::{MonitorStatus, OverallHealth, PaginatedStatusRows, StatusRow};
+use crate::web::history_bars::{MonitorDay, load_day};
+use crate::web::html::{
+    escape, format_micros, format_time, render_age, render_time_since, render_time_until,
+};
+use crate::web::live::{LiveBlock, LiveRow};
+use crate::web::monitor_page::display_target;
+use crate::web::page_state::PageState;
+use crate::web::phase_bar::{render_phase_bar, render_phase_legend};
+
+/// A monitor in the list.
+#[derive(Template)]
+#[template(path = "monitors_row.html", config = "src/web/askama.toml")]
+struct RowView<'a> {
+    row: &'a StatusRow,
+    health: OverallHealth,
+    /// Whether the row has a box to choose it.
+    is_choosable: bool,
+    /// The cells of the columns of choice, as HTML.
+    cells: String,
+}
+
+/// Renders the table of `page`.
+pub(super) async fn render_rows(
+    state: &PageState,
+    page: &PaginatedStatusRows,
+    columns: &Columns,
+    is_choosable: bool,
+    now: Timestamp,
+) -> Result<LiveBlock, StoreError> {
+    let mut days = HashMap::<MonitorId, MonitorDay>::new();
+    if columns.contains(Column::Day) || columns.contains(Column::DayDurations) {
+        for row in &page.rows {
+            days.insert(row.monitor.id, load_day(state, &row.monitor, now).await?);
+        }
+    }
+    let to_row = |row: &StatusRow| {
+        let day = days.get(&row.monitor.id);
+        let cells = columns.described().map(|(column, ..)| render_cell(column, row, day, now)).collect();
+        let health = state.monitor_reader.overall_health(&row.monitor, now);
+        // Writing into a string cannot fail.
+        let html = RowView { row, health, is_choosable, cells }.render().unwrap_or_default();
+        LiveRow { id: format!("monitor-{}", row.monitor.id), html }
+    };
+    let mut after = "</tbody></table></div>".to_owned();
+    if columns.contains(Column::Phases) {
+        let last_phases = page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases()));
+        after.push_str(&render_phase_legend(last_phases));
+    }
+    Ok(LiveBlock {
+        id: "rows",
+        before: format!(
+            r#"<div class="scroll"><table class="rows">{}<tbody>"#,
+            columns.render_head(is_choosable)
+        ),
+        rows: page.rows.iter().map(to_row).collect(),
+        after,
+    })
+}
+
+/// Renders a cell. On a phone, `data-h` stands before its text.
+fn render_cell(column: Column, row: &StatusRow, day: Option<&MonitorDay>, now: Timestamp) -> String {
+    let monitor = &row.monitor;
+    let state = row.state.as_ref();
+    match column {
+        Column::Id => format!(r#"<td class="n" data-h="id">{}</td>"#, monitor.id),
+        Column::Key => format!("<td>{}</td>", escape(monitor.origin.key().unwrap_or_default())),
+        Column::Type => format!("<td>{}</td>", monitor.monitor_type()),
+        Column::Target => format!(r#"<td class="target">{}</td>"#, escape(&display_target(monitor))),
+        Column::LastRun => {
+            let age = state.map_or_else(|| "–".to_owned(), |state| render_age(state.planned_at, now));
+            format!("<td>{age}</td>")
+        }
+        Column::Duration => {
+            let micros = state.map(|state| state.duration_us).filter(|micros| *micros > 0);
+            format!(r#"<td class="n" data-h="took">{}</td>"#, micros.map(format_micros).unwrap_or_default())
+        }
+        Column::Phases => {
+            let last_result = row.last_result.as_ref().filter(|_| state.is_some());
+            let bar = last_result.map(|result| render_phase_bar(&result.phases()));
+            format!("<td>{}</td>", bar.unwrap_or_default())
+        }
+        Column::Day => format!("<td>{}</td>", day.map(MonitorDay::render_bars).unwrap_or_default()),
+        Column::DayDurations => {
+            format!("<td>{}</td>", day.map(MonitorDay::render_durations).unwrap_or_default())
+        }
+        Column::Reason => format!(r#"<td class="reason">{}</td>"#, render_reason(row, now)),
+        Column::Since => {
+            let since = state.map(|state| render_time_since(state.streak_started_at, now));
+            format!(r#"<td data-h="since">{}</td>"#, since.unwrap_or_default())
+        }
+    }
+}
+
+/// Renders until when a monitor is paused, or else why its last run ended as it did.
+fn render_reason(row: &StatusRow, now: Timestamp) -> String {
+    let paused_until = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
+    if let Some(until) = paused_until {
+        let mut note = format!("until {} UTC, ", format_time(until));
+        // Writing into a string cannot fail.
+        let _ = write!(note, "{} from now", render_time_until(until, now));
+        return note;
+    }
+    let Some(state) = &row.state else { return String::new() };
+    let last_result = row.last_result.as_ref();
+    escape(&last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason)).into_owned()
+}
