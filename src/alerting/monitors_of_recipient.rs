@@ -10,7 +10,7 @@ use crate::domain::{MonitorId, NotifierGroup, RecipientId};
 pub struct MonitorsOfRecipient {
     /// Monitors that a group of the recipient names.
     named: HashSet<MonitorId>,
-    /// When the recipient is told about all other monitors too, except these, which only other groups name.
+    /// When the recipient is told about all other monitors too, those but these: groups name them as a whole.
     all_but: Option<HashSet<MonitorId>>,
 }
 
@@ -18,7 +18,10 @@ impl MonitorsOfRecipient {
     /// Returns the monitors about which the groups of `contacts` have `recipient` told.
     #[must_use]
     pub fn new(contacts: &Contacts, recipient: RecipientId) -> Self {
-        if contacts.recipient(recipient).is_none() {
+        let is_subscribed = contacts
+            .recipient(recipient)
+            .is_some_and(|recipient| recipient.gets_availability_alerts || recipient.gets_performance_alerts);
+        if !is_subscribed {
             return Self { named: HashSet::new(), all_but: None };
         }
         if contacts.groups.is_empty() {
@@ -98,6 +101,12 @@ mod tests {
         let mut contacts = Contacts { recipients: vec![recipient(1), recipient(2)], groups: Vec::new() };
         assert_eq!(monitor_ids(&contacts, 1), [1, 2, 3, 4], "without groups everybody is told");
         assert_eq!(monitor_ids(&contacts, 9), [] as [i64; 0], "there is no such recipient");
+        contacts.recipients[1].gets_performance_alerts = false;
+        assert_eq!(monitor_ids(&contacts, 2), [1, 2, 3, 4]);
+        contacts.recipients[0].gets_availability_alerts = false;
+        contacts.recipients[0].gets_performance_alerts = false;
+        assert_eq!(monitor_ids(&contacts, 1), [] as [i64; 0], "who wants no alerts gets none");
+        contacts.recipients[0].gets_availability_alerts = true;
         contacts.groups = vec![group(1, 1, &[(1, None), (2, Some(3))], false)];
         assert_eq!((monitor_ids(&contacts, 1), monitor_ids(&contacts, 2)), (vec![1, 2], vec![]));
         contacts.groups.push(group(2, 2, &[(4, None)], true));

@@ -174,31 +174,35 @@ impl MonitorReader {
         window(matching(board, &query, &is_down), &query).1.into_iter().cloned().collect()
     }
 
-    /// Returns the matching rows of `board` by their values of the custom property `name`.
+    /// Returns the matching rows of `board` by their values of the custom property `name`, with the values of accounts for
+    /// which `is_known` holds.
     pub async fn status_groups(
         &self,
         board: &StatusBoard,
         query: &StatusQuery,
         name: &str,
+        is_known: impl Fn(CustomerId) -> bool,
         now: Timestamp,
     ) -> Result<Vec<StatusGroup>, StoreError> {
         let rows = self.matching_rows(board, query, now);
         match self.account_cache.get() {
-            Some(account_cache) => status_groups(rows.iter(), account_cache, name).await,
+            Some(account_cache) => status_groups(rows.iter(), account_cache, name, is_known).await,
             None => Ok(Vec::new()),
         }
     }
 
-    /// Returns, for each account of `board`, the monitors about which its recipient `recipient` can be told.
+    /// Returns, for each account of `board` for which `is_known` holds, the monitors about which its recipient `recipient`
+    /// can be told.
     pub async fn monitors_of_recipient(
         &self,
         board: &StatusBoard,
         recipient: RecipientId,
+        is_known: impl Fn(CustomerId) -> bool,
     ) -> Result<HashMap<CustomerId, MonitorsOfRecipient>, StoreError> {
         let mut monitors = HashMap::new();
         let Some(account_cache) = self.account_cache.get() else { return Ok(monitors) };
         let customers: BTreeSet<_> = board.rows().iter().map(|row| row.monitor.customer).collect();
-        for customer in customers {
+        for customer in customers.into_iter().filter(|customer| is_known(*customer)) {
             let account = account_cache.account(customer).await?;
             monitors.insert(customer, MonitorsOfRecipient::new(&account.contacts, recipient));
         }

@@ -12,8 +12,8 @@ use crate::sync::Mutex;
 
 /// How long statistics are shown.
 const TTL: Duration = Duration::from_mins(1);
-/// Most lists of statistics that are kept.
-const MAX_ENTRIES: usize = 2_000;
+/// Most statistics that are kept, over all lists: some tens of megabytes.
+const MAX_KEPT: usize = 100_000;
 /// Most statistics of a list: 90 days, or a week of hours, at a hundred locations.
 const MAX_ROLLUPS: u32 = 20_000;
 
@@ -55,10 +55,9 @@ impl RollupCache {
         let page = result_store.rollup_points(query, Pagination { limit: MAX_ROLLUPS, offset: 0 }).await?;
         let rollups: Arc<[Rollup]> = page.map(|page| page.items).unwrap_or_default().into();
         let mut entries = self.entries.lock();
-        if entries.len() >= MAX_ENTRIES {
-            entries.retain(|_, (read_at, _)| read_at.elapsed() < TTL);
-        }
-        if entries.len() >= MAX_ENTRIES {
+        entries.retain(|_, (read_at, _)| read_at.elapsed() < TTL);
+        let kept: usize = entries.values().map(|(_, rollups)| rollups.len() + 1).sum();
+        if kept + rollups.len() > MAX_KEPT {
             entries.clear();
         }
         entries.insert(key, (Instant::now(), Arc::clone(&rollups)));

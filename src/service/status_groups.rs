@@ -1,10 +1,12 @@
 //! Monitors by their values of a custom property, each group with its most urgent state.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::status_board::{MonitorStatus, StatusRow};
 use crate::catalog::AccountCache;
+use crate::domain::CustomerId;
 use crate::store::StoreError;
 
 /// The monitors that have one value of a custom property.
@@ -31,23 +33,27 @@ impl StatusGroup {
 }
 
 /// Groups `rows` by their values of the custom property `name`, the most urgent group first, then by value. A monitor is in
-/// each group whose value it has.
+/// each group whose value it has. `is_known` tells whose values may be shown.
 pub(super) async fn status_groups(
     rows: impl Iterator<Item = &Arc<StatusRow>>,
     account_cache: &AccountCache,
     name: &str,
+    is_known: impl Fn(CustomerId) -> bool,
 ) -> Result<Vec<StatusGroup>, StoreError> {
     let mut counts: BTreeMap<Option<String>, [usize; MonitorStatus::ALL.len()]> = BTreeMap::new();
-    let mut account = None;
+    let mut accounts = HashMap::new();
     for row in rows {
-        let account = match &account {
-            Some((id, account)) if *id == row.monitor.customer => account,
-            _ => {
-                &account.insert((row.monitor.customer, account_cache.account(row.monitor.customer).await?)).1
+        let customer = row.monitor.customer;
+        let account = match accounts.entry(customer) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) if is_known(customer) => {
+                unknown.insert(Some(account_cache.account(customer).await?))
             }
-        };
+            Entry::Vacant(unknown) => unknown.insert(None),
+        }
+        .as_ref();
         let values = row.monitor.document.custom_properties().filter_map(|value| {
-            let property = account.properties.get(&value.id).filter(|property| property.name == name)?;
+            let property = account?.properties.get(&value.id).filter(|property| property.name == name)?;
             property.values.get(&value.value_id)
         });
         let mut add = |value: Option<&String>| {

@@ -39,6 +39,11 @@ impl Viewer {
         }
     }
 
+    /// Whether the recipients and custom properties of the account `customer` are the viewer's business.
+    pub(super) fn knows_account(&self, customer: CustomerId) -> bool {
+        self.caller_for(customer).is_some()
+    }
+
     /// Whether the viewer may create and change monitors on the pages.
     pub(super) fn may_edit(&self) -> bool {
         let may_edit = self.caller.as_ref().is_some_and(|caller| caller.allows(Permission::Edit));

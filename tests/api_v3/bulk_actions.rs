@@ -34,7 +34,7 @@ fn monitor(app: &App, id: MonitorId) -> Monitor {
 async fn plan_and_do(app: &App, ids: &[MonitorId], action: BulkAction) -> Result<usize, ServiceError> {
     let (service, caller) = (&app.state.monitor_service, caller(CustomerId(1), Role::Admin));
     let plan = plan_bulk_action(service, &caller, ids, &action).await?;
-    do_bulk_action(service, &caller, ids, &action, &plan.fingerprint).await
+    do_bulk_action(service, &caller, ids.to_vec(), action, &plan.fingerprint).await
 }
 
 #[tokio::test]
@@ -59,7 +59,13 @@ async fn each_action_changes_what_its_plan_says() {
     assert_eq!(ids.iter().map(|id| value(*id)).collect::<Vec<_>>(), [vec![2], vec![1], vec![1]]);
     assert_eq!(plan_and_do(&app, &ids, BulkAction::ClearProperty(property)).await.unwrap(), 3);
 
+    let admin = app.login(Role::Admin).await;
+    let alert = json!({"type": "static", "threshold": 1.5, "window": 60});
+    admin.post(&format!("/monitors/{}/performance-alerts", ids[1]), alert).await.expect(200);
     assert_eq!(plan_and_do(&app, &ids, BulkAction::Clone).await.unwrap(), 3);
+    let copy = app.monitors.all().into_iter().find(|monitor| monitor.name() == "Copy of two").unwrap();
+    let alerts = admin.get(&format!("/monitors/{}/performance-alerts", copy.id)).await.expect(200);
+    assert_eq!(alerts["results"][0]["threshold"], 1.5, "{alerts}");
     assert_eq!(app.monitors.len(), 6);
     assert_eq!(plan_and_do(&app, &ids, BulkAction::Remove).await.unwrap(), 3);
     let mut names: Vec<_> = app.monitors.all().iter().map(|monitor| monitor.name().to_owned()).collect();
@@ -74,16 +80,29 @@ async fn a_plan_holds_only_for_what_it_was_made_for() {
     let action = BulkAction::SetEnabled(false);
     let plan = plan_bulk_action(service, &admin, &ids, &action).await.unwrap();
     plan_and_do(&app, &ids[..1], BulkAction::SetInterval(30)).await.unwrap();
-    let refused = do_bulk_action(service, &admin, &ids, &action, &plan.fingerprint).await;
+    let refused = do_bulk_action(service, &admin, ids.clone(), action.clone(), &plan.fingerprint).await;
     assert!(matches!(refused, Err(ServiceError::PreconditionFailed)), "somebody changed one meanwhile");
-    let fewer = do_bulk_action(service, &admin, &ids[1..], &action, &plan.fingerprint).await;
+    let fewer = do_bulk_action(service, &admin, ids[1..].to_vec(), action.clone(), &plan.fingerprint).await;
     assert!(matches!(fewer, Err(ServiceError::PreconditionFailed)));
+
+    let other = do_bulk_action(service, &admin, ids.clone(), BulkAction::Remove, &plan.fingerprint).await;
+    assert!(
+        matches!(other, Err(ServiceError::PreconditionFailed)),
+        "another action than the one that was shown"
+    );
+    // A form that is sent twice copies once.
+    let plan = plan_bulk_action(service, &admin, &ids[..1], &BulkAction::Clone).await.unwrap();
+    for copied in [true, false] {
+        let ids = ids[..1].to_vec();
+        let done = do_bulk_action(service, &admin, ids, BulkAction::Clone, &plan.fingerprint).await;
+        assert_eq!(done.is_ok(), copied, "{done:?}");
+    }
 
     // One that cannot be changed keeps the others from it.
     let unknown = BulkAction::SetProperty { property, value: 99 };
     let plan = plan_bulk_action(service, &admin, &ids, &unknown).await.unwrap();
     assert!(plan.effects.iter().all(|effect| effect.problem.is_some() && !effect.is_change));
-    let refused = do_bulk_action(service, &admin, &ids, &unknown, &plan.fingerprint).await;
+    let refused = do_bulk_action(service, &admin, ids.clone(), unknown, &plan.fingerprint).await;
     assert!(matches!(refused, Err(ServiceError::Conflict(_))), "{refused:?}");
 
     // Who may only look, and monitors of another account.
@@ -93,8 +112,9 @@ async fn a_plan_holds_only_for_what_it_was_made_for() {
     let stranger = caller(app.account("Other").await, Role::Admin);
     let plan = plan_bulk_action(service, &stranger, &ids, &BulkAction::Remove).await.unwrap();
     assert!(plan.effects.is_empty());
-    let removed = do_bulk_action(service, &stranger, &ids, &BulkAction::Remove, &plan.fingerprint).await;
-    assert_eq!((removed.unwrap(), app.monitors.len()), (0, 3));
+    let removed =
+        do_bulk_action(service, &stranger, ids.clone(), BulkAction::Remove, &plan.fingerprint).await;
+    assert_eq!((removed.unwrap(), app.monitors.len()), (0, 4));
     let many: Vec<_> = (0..10_001).map(MonitorId).collect();
     let refused = plan_bulk_action(service, &admin, &many, &action).await;
     assert!(matches!(refused, Err(ServiceError::Conflict(_))));

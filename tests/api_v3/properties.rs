@@ -121,6 +121,8 @@ async fn the_status_page_and_the_metrics_know_properties() {
         ("property=team:a", [true, true, false, false]),
         ("property=team:a,env:+stage:prod", [true, false, false, false]),
         ("property=taem:a", [false; 4]),
+        ("has=team:a&has=env:+stage:prod", [true, false, false, false]),
+        ("page=7", [false; 4]),
         ("", [true; 4]),
     ] {
         let page = get(&format!("/?{query}")).await;
@@ -130,12 +132,13 @@ async fn the_status_page_and_the_metrics_know_properties() {
     // Each group leads to its monitors; those without a value are one, too.
     let groups = get("/?group=team&type=website").await;
     for (value, href) in
-        [("a", "/?type=website&amp;property=team%3Aa"), ("b:c", "/?type=website&amp;property=team%3Ab%3Ac")]
+        [("a", "/?type=website&amp;has=team%3Aa"), ("b:c", "/?type=website&amp;has=team%3Ab%3Ac")]
     {
         assert!(groups.contains(&format!(r#"<a href="{href}">{value}</a>"#)), "{groups}");
     }
     assert!(groups.contains("without a value") && !groups.contains(">one</a>"), "{groups}");
     assert!(get("/?group=odd").await.contains("without a value"));
+    assert!(get("/?page=7").await.contains("page 7 of 1"), "no way back");
     // In the order that the address asks for, with its columns.
     let sorted = get("/?sort=name&column=id,target").await;
     let at = |name: &str| sorted.find(&format!(">{name}</a>")).unwrap();

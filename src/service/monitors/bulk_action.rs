@@ -14,6 +14,7 @@ use super::pause::register_pauses;
 use super::save::save_changes;
 use crate::domain::{MonitorId, Permission, Timestamp, to_hex};
 use crate::schema::reader::InputFormat;
+use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, MonitorMetadata, Origin, validate};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::Node;
@@ -79,7 +80,7 @@ pub async fn plan_bulk_action(
     action: &BulkAction,
 ) -> Result<BulkPlan, ServiceError> {
     let planned = planned_changes(service, caller, ids, action).await?;
-    let fingerprint = fingerprint(&planned);
+    let fingerprint = fingerprint(service, &planned, action);
     let to_effect = |PlannedChange { monitor, outcome }| {
         let is_change = matches!(outcome, Ok(Some(_)));
         BulkEffect { monitor, problem: outcome.err(), is_change }
@@ -87,23 +88,37 @@ pub async fn plan_bulk_action(
     Ok(BulkPlan { effects: planned.into_iter().map(to_effect).collect(), fingerprint })
 }
 
-/// Does `action` with the monitors `ids`, with all or none; returns how many changed.
+/// Does `action` with the monitors `ids`, with all or none; returns how many changed. It completes even if the caller is
+/// cancelled.
 ///
 /// # Errors
 /// Like [`plan_bulk_action`]; [`ServiceError::PreconditionFailed`] when the monitors are not those of the plan with this
 /// fingerprint; [`ServiceError::Conflict`] when it cannot be done with one of them.
 pub async fn do_bulk_action(
-    service: &MonitorService,
+    service: &Arc<MonitorService>,
     caller: &Caller,
-    ids: &[MonitorId],
-    action: &BulkAction,
+    ids: Vec<MonitorId>,
+    action: BulkAction,
     expected_fingerprint: &str,
 ) -> Result<usize, ServiceError> {
-    let lock = service.lock_exclusive().await;
-    let planned = planned_changes(service, caller, ids, action).await?;
-    if fingerprint(&planned) != expected_fingerprint {
-        return Err(ServiceError::PreconditionFailed);
-    }
+    let (service, caller, expected) = (Arc::clone(service), caller.clone(), expected_fingerprint.to_owned());
+    let task = tokio::spawn(async move {
+        let _lock = service.lock_exclusive().await;
+        let planned = planned_changes(&service, &caller, &ids, &action).await?;
+        if fingerprint(&service, &planned, &action) != expected {
+            return Err(ServiceError::PreconditionFailed);
+        }
+        store_changes(&service, &caller, planned, &action).await
+    });
+    task.await.map_err(|_| ServiceError::Unavailable("the server is shutting down".to_owned()))?
+}
+
+async fn store_changes(
+    service: &MonitorService,
+    caller: &Caller,
+    planned: Vec<PlannedChange>,
+    action: &BulkAction,
+) -> Result<usize, ServiceError> {
     let (mut changes, mut changed_ids) = (Vec::with_capacity(planned.len()), Vec::new());
     for PlannedChange { monitor, outcome } in planned {
         match outcome {
@@ -122,13 +137,11 @@ pub async fn do_bulk_action(
     match action {
         BulkAction::Pause(_) | BulkAction::Resume => register_pauses(service, &monitors),
         BulkAction::Clone => {
-            for (original, copy) in changed_ids.iter().zip(&monitors) {
-                copy_performance_alerts(service, caller, *original, copy.id).await?;
-            }
+            let copies = changed_ids.into_iter().zip(monitors.iter().map(|copy| copy.id)).collect();
+            copy_performance_alerts(service, caller, &copies).await?;
         }
         _ => {}
     }
-    drop(lock);
     Ok(monitors.len())
 }
 
@@ -228,20 +241,34 @@ fn plan_change(
     Ok(update("bulk-edit", document, (*monitor.metadata).clone()).filter(|_| is_change))
 }
 
-/// Returns the patch that sets the values of a custom property.
+/// Returns the patch that sets the values of a custom property. What the monitor has already keeps its position.
 fn with_property(monitor: &Monitor, property: i64, value: Option<i64>) -> Value {
-    let others = monitor.document.custom_properties().filter(|other| other.id != property);
-    let others = others.map(|other| json!({"id": other.id, "value_id": other.value_id}));
-    let own = value.map(|value| json!({"id": property, "value_id": value}));
-    json!({"custom_properties": others.chain(own).collect::<Vec<_>>()})
+    let mut value = value;
+    let mut values = Vec::new();
+    for PropertyReference { id, value_id } in monitor.document.custom_properties() {
+        if id != property {
+            values.push(json!({"id": id, "value_id": value_id}));
+        } else if let Some(value_id) = value.take() {
+            values.push(json!({"id": id, "value_id": value_id}));
+        }
+    }
+    values.extend(value.map(|value_id| json!({"id": property, "value_id": value_id})));
+    json!({"custom_properties": values})
 }
 
-fn fingerprint(planned: &[PlannedChange]) -> String {
+fn fingerprint(service: &MonitorService, planned: &[PlannedChange], action: &BulkAction) -> String {
     let mut context = Context::new(&SHA256);
+    // The end of a pause counts from its confirmation. A second copy leaves the originals as they are.
+    match action {
+        BulkAction::Pause(_) => context.update(b"pause"),
+        BulkAction::Clone => {
+            context.update(format!("clone {}", service.dependencies.monitor_cache.len()).as_bytes());
+        }
+        other => context.update(format!("{other:?}").as_bytes()),
+    }
     for PlannedChange { monitor, .. } in planned {
         context.update(&monitor.id.0.to_le_bytes());
         context.update(&monitor.revision.0.to_le_bytes());
     }
-    let digest = context.finish();
-    to_hex(digest.as_ref())
+    to_hex(context.finish().as_ref())
 }

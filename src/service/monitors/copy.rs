@@ -1,5 +1,6 @@
 //! Copies a monitor (interface.md 2.5, Monitor clone).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -59,7 +60,7 @@ pub async fn copy_monitor(
     )
     .await?;
     if let Some(copy) = monitors.first() {
-        copy_performance_alerts(service, caller, id, copy.id).await?;
+        copy_performance_alerts(service, caller, &HashMap::from([(id, copy.id)])).await?;
     }
     saved_object(&monitors, validated.warnings)
 }
@@ -69,32 +70,32 @@ pub(super) fn copy_name(monitor: &Monitor) -> String {
     format!("Copy of {}", monitor.name()).chars().take(MAX_NAME_CHARS).collect()
 }
 
-/// Copies the performance alerts of `from` to `to`, in a second transaction: they need the id of the copy.
+/// Copies the performance alerts of each original to its copy, in a second transaction: they need the id of the copy.
 pub(super) async fn copy_performance_alerts(
     service: &MonitorService,
     caller: &Caller,
-    from: MonitorId,
-    to: MonitorId,
+    copies: &HashMap<MonitorId, MonitorId>,
 ) -> Result<(), ServiceError> {
     let filter = ConfigRecordFilter {
-        parent_ids: vec![from.0],
+        parent_ids: copies.keys().map(|original| original.0).collect(),
         ..ConfigRecordFilter::new(ConfigRecordKind::PerformanceAlert).for_customer(caller.customer)
     };
     let found = service.dependencies.config_store.records(filter, Pagination::ALL).await?;
     let now = service.dependencies.clock.now();
     let to_copy = |record: ConfigRecord| {
-        ConfigChange::CreateRecord(NewConfigRecord {
+        let copy = copies.get(&MonitorId(record.parent_id?))?;
+        Some(ConfigChange::CreateRecord(NewConfigRecord {
             kind: record.kind,
             customer: Some(caller.customer),
-            parent_id: Some(to.0),
+            parent_id: Some(copy.0),
             unique_key: None,
             created_at: now,
             created_by: caller.login.to_string(),
             fields: record.fields,
             private_data: None,
-        })
+        }))
     };
-    let changes: Vec<ConfigChange> = found.items.into_iter().map(to_copy).collect();
+    let changes: Vec<ConfigChange> = found.items.into_iter().filter_map(to_copy).collect();
     if !changes.is_empty() {
         service.dependencies.config_store.write_changes(changes, Vec::new()).await?;
     }

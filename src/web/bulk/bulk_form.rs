@@ -1,6 +1,6 @@
 //! The form below the list, and what it says.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use askama::Template;
@@ -24,19 +24,13 @@ struct BulkForm<'a> {
     form_token: &'a str,
     /// The query of the list, so that all of its monitors can be chosen.
     query: &'a str,
-    total: usize,
     /// Values of actions and what the person reads.
     choices: Vec<(String, String)>,
 }
 
-/// Renders the form of a list with `total` monitors.
-pub(in crate::web) fn render_bulk_form(
-    form_token: &str,
-    query: &str,
-    total: usize,
-    account: &AccountChoices,
-) -> String {
-    let form = BulkForm { form_token, query, total, choices: choices(account) };
+/// Renders the form of a list.
+pub(in crate::web) fn render_bulk_form(form_token: &str, query: &str, account: &AccountChoices) -> String {
+    let form = BulkForm { form_token, query, choices: choices(account) };
     // Writing into a string cannot fail.
     form.render().unwrap_or_default()
 }
@@ -88,12 +82,10 @@ pub(super) fn chosen_action(
     Some((action, text))
 }
 
-/// Returns the monitors whose boxes were ticked, by id.
-pub(super) fn chosen_monitors(fields: &HashMap<String, String>) -> Vec<MonitorId> {
+/// Returns the monitors whose boxes were ticked.
+pub(super) fn chosen_monitors(fields: &HashMap<String, String>) -> BTreeSet<MonitorId> {
     let id = |name: &String| name.strip_prefix(MONITOR_FIELD)?.parse().ok().map(MonitorId);
-    let mut ids: Vec<_> = fields.keys().filter_map(id).collect();
-    ids.sort_unstable();
-    ids
+    fields.keys().filter_map(id).collect()
 }
 
 #[cfg(test)]
@@ -113,6 +105,6 @@ mod tests {
         assert!(all.iter().all(|(value, _)| chosen_action(value, &AccountChoices::default(), now).is_some()));
         let fields =
             ["monitor-9", "monitor-2", "monitor-x", "all"].map(|name| (name.to_owned(), String::new()));
-        assert_eq!(chosen_monitors(&fields.into()), [MonitorId(2), MonitorId(9)]);
+        assert_eq!(chosen_monitors(&fields.into()), [MonitorId(2), MonitorId(9)].into());
     }
 }

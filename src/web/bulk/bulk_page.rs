@@ -64,10 +64,12 @@ pub(in crate::web) async fn post_bulk(State(state): State<ActionsState>, request
         Err(response) => return response,
     };
     let field = |name: &str| bulk.form.fields.get(name).map(String::as_str).unwrap_or_default();
-    let back = path_of_list(field("query"));
+    let back = path_of_list(field("query"), &bulk.form.viewer);
     let (service, fingerprint) = (&state.monitor_service, field("fingerprint"));
     if !fingerprint.is_empty() {
-        return match do_bulk_action(service, &bulk.caller, &bulk.ids, &bulk.action, fingerprint).await {
+        return match do_bulk_action(service, &bulk.caller, bulk.ids.clone(), bulk.action.clone(), fingerprint)
+            .await
+        {
             Ok(_) => see_other(&back, None),
             Err(error) => refused(&error),
         };
@@ -110,22 +112,29 @@ async fn read_request(state: &ActionsState, request: Request) -> Result<BulkRequ
     let form = read_own_form(&state.auth, request, MAX_MONITOR_FORM_BYTES).await?;
     let field = |name: &str| form.fields.get(name).map(String::as_str).unwrap_or_default();
     let conflict = |message: &str| refused(&ServiceError::Conflict(message.to_owned()));
-    let ids: Vec<MonitorId> = match (field("ids"), field("scope")) {
+    let named: BTreeSet<MonitorId> = match (field("ids"), field("scope")) {
         ("", "all") => ids_of_list(&state.pages, &form.viewer, field("query"))
             .await
-            .map_err(|error| refused(&ServiceError::from(error)))?,
+            .map_err(|error| refused(&ServiceError::from(error)))?
+            .into_iter()
+            .collect(),
         ("", _) => chosen_monitors(&form.fields),
         (ids, _) => ids.split(',').filter_map(|id| id.parse().ok().map(MonitorId)).collect(),
     };
     let reader = &state.pages.monitor_reader;
-    let customers: BTreeSet<_> =
-        ids.iter().filter_map(|id| reader.monitor(*id)).map(|monitor| monitor.customer).collect();
-    let mut customers = customers.into_iter();
-    let customer = customers.next().ok_or_else(|| conflict("Choose at least one monitor first"))?;
-    if customers.next().is_some() {
+    // A monitor of another account is one that does not exist.
+    let own = named.into_iter().filter_map(|id| {
+        let customer = reader.monitor(id)?.customer;
+        form.viewer.caller_for(customer).map(|caller| (id, customer, caller))
+    });
+    let own: Vec<_> = own.collect();
+    let Some((_, customer, caller)) = own.first().cloned() else {
+        return Err(conflict("Choose at least one monitor first"));
+    };
+    if own.iter().any(|(_, other, _)| *other != customer) {
         return Err(conflict("Choose monitors of one account only"));
     }
-    let caller = form.viewer.caller_for(customer).ok_or_else(|| refused(&ServiceError::NotFound))?;
+    let ids: Vec<MonitorId> = own.into_iter().map(|(id, ..)| id).collect();
     let account =
         reader.account_choices(customer).await.map_err(|error| refused(&ServiceError::from(error)))?;
     let chosen = chosen_action(field("action"), &account, state.pages.clock.now());

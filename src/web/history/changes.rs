@@ -24,6 +24,8 @@ pub(super) struct FieldChange {
     pub(super) before: Option<String>,
     /// `None` where there is no value any more.
     pub(super) after: Option<String>,
+    /// Whether both look the same: a masked secret, or a difference beyond what is shown.
+    pub(super) is_hidden: bool,
 }
 
 impl ChangeView {
@@ -32,14 +34,17 @@ impl ChangeView {
         let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let fields = |name: &str| entry.get(name).and_then(Value::as_object);
         let (before, after) = (fields("before"), fields("after"));
-        let value = |fields: Option<&Map<String, Value>>, name: &str| fields?.get(name).map(shown);
+        let value = |fields: Option<&Map<String, Value>>, name: &str| {
+            fields?.get(name).filter(|value| !value.is_null()).map(shown)
+        };
         let mut names: Vec<&String> = before.into_iter().chain(after).flat_map(Map::keys).collect();
         names.sort_unstable();
         names.dedup();
-        let to_change = |name: &String| FieldChange {
-            name: name.clone(),
-            before: value(before, name),
-            after: value(after, name),
+        // The entry has only what differs, but secrets are masked and long values cut.
+        let to_change = |name: &String| {
+            let (before, after) = (value(before, name), value(after, name));
+            let is_hidden = before.is_some() && before == after;
+            FieldChange { name: name.clone(), before: before.filter(|_| !is_hidden), after, is_hidden }
         };
         let at = text("at");
         Self {
@@ -47,7 +52,7 @@ impl ChangeView {
             login: text("login"),
             via: text("via"),
             action: text("action"),
-            fields: names.into_iter().map(to_change).filter(|field| field.before != field.after).collect(),
+            fields: names.into_iter().map(to_change).collect(),
         }
     }
 }
@@ -70,8 +75,8 @@ mod tests {
     fn a_change_names_the_fields_that_differ() {
         let Value::Object(entry) = json!({
             "at": "2026-11-26T12:00:00Z", "login": "ann", "via": "pages", "action": "change",
-            "before": {"name": "a", "interval": 5, "note": "x"},
-            "after": {"name": "b", "interval": 5, "tags": ["y"]},
+            "before": {"name": "a", "password": "********", "note": "x", "tags": null},
+            "after": {"name": "b", "password": "********", "tags": ["y"]},
         }) else {
             unreachable!()
         };
@@ -79,10 +84,16 @@ mod tests {
         let fields: Vec<_> = change
             .fields
             .iter()
-            .map(|field| (field.name.as_str(), field.before.as_deref(), field.after.as_deref()))
+            .map(|field| {
+                (field.name.as_str(), field.before.as_deref(), field.after.as_deref(), field.is_hidden)
+            })
             .collect();
-        let expected =
-            [("name", Some("a"), Some("b")), ("note", Some("x"), None), ("tags", None, Some(r#"["y"]"#))];
+        let expected = [
+            ("name", Some("a"), Some("b"), false),
+            ("note", Some("x"), None, false),
+            ("password", None, Some("********"), true),
+            ("tags", None, Some(r#"["y"]"#), false),
+        ];
         assert_eq!(fields, expected);
         assert_eq!(shown(&json!("é".repeat(200))).chars().count(), MAX_VALUE_CHARS + 1);
     }

@@ -21,7 +21,7 @@ pub(super) fn render_groups(query: &ListQuery, groups: &[StatusGroup]) -> LiveBl
     let to_row = |(index, group): (usize, &StatusGroup)| {
         let href = group.value.as_ref().map(|value| {
             let mut members = ListQuery { group: String::new(), page_number: 1, ..query.clone() };
-            members.properties.push(format!("{}:{value}", query.group));
+            members.exact_properties.push(format!("{}:{value}", query.group));
             members.to_path()
         });
         let id = format!("group-{index}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
-use axum::http::Uri;
+use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 
 use super::columns::Column;
@@ -30,11 +30,12 @@ const ROWS_PER_PAGE: usize = 50;
 pub(in crate::web) async fn get_page(
     State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
+    headers: HeaderMap,
     uri: Uri,
 ) -> Response {
-    let query = ListQuery::from_uri(&uri);
-    let loaded = match load_page(&state, &viewer, &query).await {
-        Ok(loaded) => loaded,
+    let query = ListQuery::from_uri(&uri, &viewer);
+    let page = match load_page(&state, &viewer, &query).await {
+        Ok(page) => page,
         Err(error) => return store_unavailable(&error),
     };
     let filter = match Filter::load(&state, &viewer, &query).await {
@@ -44,9 +45,9 @@ pub(in crate::web) async fn get_page(
     let location_names: Vec<_> = filter.locations.iter().map(|location| location.name.as_str()).collect();
     let location_names = location_names.join(", ");
     let path = query.to_path();
-    let bulk_form = match viewer.form_token().filter(|_| viewer.may_edit() && loaded.total > 0) {
+    let bulk_form = match viewer.form_token().filter(|_| viewer.may_edit() && query.group.is_empty()) {
         // Not among what is updated, so that a choice stays.
-        Some(token) => render_bulk_form(token, &query.to_text(), loaded.total, &filter.account),
+        Some(token) => render_bulk_form(token, &query.to_text(), &filter.account),
         None => String::new(),
     };
     let body = format!(
@@ -55,15 +56,16 @@ pub(in crate::web) async fn get_page(
         if viewer.may_edit() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
         // Writing into a string cannot fail.
         filter.render().unwrap_or_default(),
-        loaded.page.render(&path),
+        page.render(&path),
     );
-    let page = loaded.page;
     let frame = PageFrame {
         section: Some(Section::Monitors),
         ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
     };
-    // The address of the form has all of its fields; this one has those that are set.
-    ([("hx-push-url", path)], render_page(frame, &body)).into_response()
+    // The address of the form has all of its fields; this one has those that are set. A choice may be sent twice.
+    let is_shown = headers.get("hx-current-url").is_some_and(|url| url.as_bytes().ends_with(path.as_bytes()));
+    let pushed = if is_shown { "false".to_owned() } else { path };
+    ([("hx-push-url", pushed)], render_page(frame, &body)).into_response()
 }
 
 /// Makes what changes by itself of the page at `uri`.
@@ -72,9 +74,8 @@ pub(in crate::web) async fn live_page(
     viewer: &Viewer,
     uri: &Uri,
 ) -> Result<LivePage, Response> {
-    let query = ListQuery::from_uri(uri);
-    let loaded = load_page(state, viewer, &query).await;
-    loaded.map(|loaded| loaded.page).map_err(|error| store_unavailable(&error))
+    let query = ListQuery::from_uri(uri, viewer);
+    load_page(state, viewer, &query).await.map_err(|error| store_unavailable(&error))
 }
 
 /// Returns the monitors that `viewer` may see.
@@ -98,19 +99,14 @@ pub(in crate::web) async fn ids_of_list(
 ) -> Result<Vec<MonitorId>, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let query = ListQuery::from_text(query).to_status_query(&state.monitor_reader, &board).await?;
+    let query =
+        ListQuery::from_text(query, viewer).to_status_query(&state.monitor_reader, &board, viewer).await?;
     Ok(state.monitor_reader.matching_rows(&board, &query, now).iter().map(|row| row.monitor.id).collect())
 }
 
 /// Returns the path of the list with this query.
-pub(in crate::web) fn path_of_list(query: &str) -> String {
-    ListQuery::from_text(query).to_path()
-}
-
-/// What of the page changes by itself, and how many monitors its list has; 0 for groups.
-struct LoadedList {
-    page: LivePage,
-    total: usize,
+pub(in crate::web) fn path_of_list(query: &str, viewer: &Viewer) -> String {
+    ListQuery::from_text(query, viewer).to_path()
 }
 
 /// Makes the tiles and the rows of the page.
@@ -118,19 +114,19 @@ async fn load_page(
     state: &PageState,
     viewer: &Viewer,
     page_query: &ListQuery,
-) -> Result<LoadedList, StoreError> {
+) -> Result<LivePage, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let status_query = page_query.to_status_query(&state.monitor_reader, &board).await?;
+    let status_query = page_query.to_status_query(&state.monitor_reader, &board, viewer).await?;
     let error_count = board.count(MonitorStatus::LastOutcome(Outcome::Error));
     let title = if error_count > 0 { format!("({error_count}) Vigie") } else { "Vigie".to_owned() };
     let tiles = LiveBlock::new("tiles", render_tiles(&board, page_query));
-    let mut total = 0;
     let rows = if board.is_empty() {
         notice(NO_MONITORS)
     } else if !page_query.group.is_empty() {
         let reader = &state.monitor_reader;
-        let groups = reader.status_groups(&board, &status_query, &page_query.group, now).await?;
+        let is_known = |customer| viewer.knows_account(customer);
+        let groups = reader.status_groups(&board, &status_query, &page_query.group, is_known, now).await?;
         render_groups(page_query, &groups)
     } else {
         let query = StatusQuery {
@@ -139,11 +135,15 @@ async fn load_page(
             ..status_query
         };
         let page = state.monitor_reader.status_rows(&board, &query, now).await?;
-        total = page.total;
         if page.rows.is_empty() {
-            notice(r#"No monitor matches. <a href="/">Show all</a>"#)
+            let mut nothing = notice(r#"No monitor matches. <a href="/">Show all</a>"#);
+            if page.total > 0 {
+                nothing = notice("This page of the list is empty");
+                nothing.before.push_str(&render_pager(page_query, page.total));
+            }
+            nothing
         } else {
-            let mut rows = render_rows(state, &page, &page_query.columns, viewer.may_edit(), now).await?;
+            let mut rows = render_rows(state, &page, &page_query.columns, viewer, now).await?;
             rows.after.push_str(&render_pager(page_query, page.total));
             if viewer.caller.is_some() {
                 let csv_path = page_query.to_csv_path();
@@ -157,7 +157,7 @@ async fn load_page(
             rows
         }
     };
-    Ok(LoadedList { page: LivePage { title, blocks: vec![tiles, rows] }, total })
+    Ok(LivePage { title, blocks: vec![tiles, rows] })
 }
 
 /// What is shown instead of a list without monitors.

@@ -5,6 +5,7 @@ use axum::http::Uri;
 use super::columns::Columns;
 use crate::domain::{LocationId, MonitorType, RecipientId, StoreError};
 use crate::service::{MonitorReader, MonitorStatus, StatusBoard, StatusOrder, StatusQuery};
+use crate::web::viewer::Viewer;
 
 /// Most values of custom properties in a query.
 const MAX_PROPERTIES: usize = 20;
@@ -20,8 +21,10 @@ pub(super) struct ListQuery {
     pub(super) recipient: Option<RecipientId>,
     pub(super) only_down: bool,
     pub(super) search_text: String,
-    /// Values of custom properties, each `name:value`.
+    /// Values of custom properties, each `name:value`, as a person types them: separated by commas.
     pub(super) properties: Vec<String>,
+    /// Further ones, each as it is: a value may hold anything.
+    pub(super) exact_properties: Vec<String>,
     pub(super) order: StatusOrder,
     /// Name of the custom property by which monitors are grouped; empty for a list without groups.
     pub(super) group: String,
@@ -30,13 +33,22 @@ pub(super) struct ListQuery {
 }
 
 impl ListQuery {
-    /// Reads the query of `uri`.
-    pub(super) fn from_uri(uri: &Uri) -> Self {
-        Self::from_text(uri.query().unwrap_or_default())
+    /// Reads the query of `uri`, as far as `viewer` may use it.
+    pub(super) fn from_uri(uri: &Uri, viewer: &Viewer) -> Self {
+        Self::from_text(uri.query().unwrap_or_default(), viewer)
     }
 
-    /// Reads a query, as in an address after the `?`.
-    pub(super) fn from_text(text: &str) -> Self {
+    /// Like [`Self::from_uri`], for a query as in an address after the `?`. Recipients and the values of custom properties
+    /// are no business of somebody who is not signed in.
+    pub(super) fn from_text(text: &str, viewer: &Viewer) -> Self {
+        let query = Self::parse(text);
+        match viewer.caller {
+            Some(_) => query,
+            None => Self { recipient: None, group: String::new(), ..query },
+        }
+    }
+
+    fn parse(text: &str) -> Self {
         let mut query = Self { page_number: 1, ..Self::default() };
         let mut columns = Vec::new();
         for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
@@ -51,6 +63,9 @@ impl ListQuery {
                 "property" => {
                     query.properties.extend(texts());
                     query.properties.truncate(MAX_PROPERTIES);
+                }
+                "has" if query.exact_properties.len() < MAX_PROPERTIES => {
+                    query.exact_properties.push(value.into_owned());
                 }
                 "sort" => query.order = StatusOrder::parse(&value).unwrap_or_default(),
                 "group" => query.group = value.trim().chars().take(MAX_TEXT).collect(),
@@ -86,11 +101,14 @@ impl ListQuery {
         &self,
         monitor_reader: &MonitorReader,
         board: &StatusBoard,
+        viewer: &Viewer,
     ) -> Result<StatusQuery, StoreError> {
+        let is_known = |customer| viewer.knows_account(customer);
         let of_recipient = match self.recipient {
-            Some(recipient) => Some(monitor_reader.monitors_of_recipient(board, recipient).await?),
+            Some(recipient) => Some(monitor_reader.monitors_of_recipient(board, recipient, is_known).await?),
             None => None,
         };
+        let properties: Vec<_> = self.properties.iter().chain(&self.exact_properties).cloned().collect();
         Ok(StatusQuery {
             status: self.status,
             monitor_type: self.monitor_type,
@@ -98,7 +116,7 @@ impl ListQuery {
             only_down: self.only_down,
             of_recipient,
             search_text: self.search_text.clone(),
-            properties: monitor_reader.property_filters(board, &self.properties).await?,
+            properties: monitor_reader.property_filters(board, &properties).await?,
             order: self.order,
             limit: usize::MAX,
             offset: 0,
@@ -141,7 +159,8 @@ impl ListQuery {
             ("column", self.columns.names()),
             ("page", Some(self.page_number.to_string()).filter(|_| self.page_number > 1)),
         ];
-        for (name, value) in parameters {
+        let exact = self.exact_properties.iter().map(|text| ("has", Some(text.clone())));
+        for (name, value) in parameters.into_iter().chain(exact) {
             if let Some(value) = value {
                 query.append_pair(name, &value);
             }
@@ -153,19 +172,26 @@ impl ListQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::web::viewer::test_viewer;
 
     #[test]
     fn a_query_survives_its_address() {
         let address = "/?standing=error&type=website-ssl&location=3&recipient=7&down=1&q=a+%26+b\
-            &property=team%3Aa%2Cenv%3Ab&sort=name&group=team&column=id%2Csince&page=3";
-        let query = ListQuery::from_uri(&address.parse().unwrap());
+            &property=team%3Aa%2Cenv%3Ab&sort=name&group=team&column=id%2Csince&page=3&has=city%3AParis%2C+FR";
+        let query = ListQuery::parse(address.strip_prefix("/?").unwrap());
         assert_eq!(query.properties, ["team:a", "env:b"]);
-        let repeated =
-            ListQuery::from_uri(&"/?property=team:a&property=env:b&column=since&column=id".parse().unwrap());
+        assert_eq!(query.exact_properties, ["city:Paris, FR"]);
+        let repeated = ListQuery::parse("property=team:a&property=env:b&column=since&column=id");
         assert_eq!((&repeated.properties, &repeated.columns), (&query.properties, &query.columns));
         assert_eq!((query.search_text.as_str(), query.page_number), ("a & b", 3));
         assert_eq!(query.to_path(), address);
-        let odd = ListQuery::from_uri(&"/?page=0&standing=odd&sort=odd&location=x".parse().unwrap());
+        let odd = ListQuery::parse("page=0&standing=odd&sort=odd&location=x");
         assert_eq!(odd.to_path(), "/");
+    }
+
+    #[test]
+    fn who_is_not_signed_in_learns_nothing_about_recipients_and_properties() {
+        let query = ListQuery::from_text("recipient=7&group=team&q=a", &test_viewer());
+        assert_eq!(query.to_path(), "/?q=a");
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use askama::Template;
+use futures::{StreamExt, TryStreamExt};
 
 use super::columns::{Column, Columns};
 use crate::domain::{MonitorId, StoreError, Timestamp};
@@ -17,6 +18,10 @@ use crate::web::live::{LiveBlock, LiveRow};
 use crate::web::monitor_page::display_target;
 use crate::web::page_state::PageState;
 use crate::web::phase_bar::{render_phase_bar, render_phase_legend};
+use crate::web::viewer::Viewer;
+
+/// Monitors whose last day is read at the same time.
+const DAYS_AT_ONCE: usize = 8;
 
 /// A monitor in the list.
 #[derive(Template)]
@@ -24,8 +29,8 @@ use crate::web::phase_bar::{render_phase_bar, render_phase_legend};
 struct RowView<'a> {
     row: &'a StatusRow,
     health: OverallHealth,
-    /// Whether the row has a box to choose it.
-    is_choosable: bool,
+    /// Whether the row has a box to choose it; `None` without the column of boxes.
+    choice: Option<bool>,
     /// The cells of the columns of choice, as HTML.
     cells: String,
 }
@@ -35,21 +40,25 @@ pub(super) async fn render_rows(
     state: &PageState,
     page: &PaginatedStatusRows,
     columns: &Columns,
-    is_choosable: bool,
+    viewer: &Viewer,
     now: Timestamp,
 ) -> Result<LiveBlock, StoreError> {
     let mut days = HashMap::<MonitorId, MonitorDay>::new();
     if columns.contains(Column::Day) || columns.contains(Column::DayDurations) {
-        for row in &page.rows {
-            days.insert(row.monitor.id, load_day(state, &row.monitor, now).await?);
-        }
+        let load = |row: &StatusRow| {
+            let monitor = row.monitor.clone();
+            async move { Ok::<_, StoreError>((monitor.id, load_day(state, &monitor, now).await?)) }
+        };
+        let loads: Vec<_> = page.rows.iter().map(load).collect();
+        days = futures::stream::iter(loads).buffered(DAYS_AT_ONCE).try_collect().await?;
     }
     let to_row = |row: &StatusRow| {
         let day = days.get(&row.monitor.id);
         let cells = columns.described().map(|(column, ..)| render_cell(column, row, day, now)).collect();
         let health = state.monitor_reader.overall_health(&row.monitor, now);
+        let choice = viewer.may_edit().then(|| viewer.caller_for(row.monitor.customer).is_some());
         // Writing into a string cannot fail.
-        let html = RowView { row, health, is_choosable, cells }.render().unwrap_or_default();
+        let html = RowView { row, health, choice, cells }.render().unwrap_or_default();
         LiveRow { id: format!("monitor-{}", row.monitor.id), html }
     };
     let mut after = "</tbody></table></div>".to_owned();
@@ -61,7 +70,7 @@ pub(super) async fn render_rows(
         id: "rows",
         before: format!(
             r#"<div class="scroll"><table class="rows">{}<tbody>"#,
-            columns.render_head(is_choosable)
+            columns.render_head(viewer.may_edit())
         ),
         rows: page.rows.iter().map(to_row).collect(),
         after,

@@ -18,7 +18,7 @@ use crate::bus::messages::{
     SnapshotReader, WatchReplyMessage, WatchRequestMessage,
 };
 use crate::bus::nats::connection::NatsError;
-use crate::bus::nats::fetched_messages::next_fetched;
+use crate::bus::nats::read_to_end::read_to_end;
 use crate::bus::nats::snapshot_object::{SnapshotError, read_snapshot};
 use crate::bus::nats::subjects::{ASSIGNMENTS_STREAM, AgentSubject, assignments_consumer};
 
@@ -121,23 +121,14 @@ async fn apply_all_entries(
     stream_id: String,
     consumer: &PullConsumer,
 ) -> Result<(), NatsError> {
-    let mut pending = consumer.cached_info().num_pending;
     let mut entries = Entries::default();
-    while pending > 0 {
-        let count = usize::try_from(pending).unwrap_or(MAX_MESSAGES).min(MAX_MESSAGES);
-        let batch = consumer.fetch().max_messages(count).messages().await;
-        let mut batch = batch.map_err(NatsError::of(FOLLOW))?;
-        let before = entries.revision;
-        while let Some(message) = next_fetched(&mut batch, FOLLOW).await? {
-            pending = message.info().map_err(NatsError::of(FOLLOW))?.pending;
-            if entries.add(&message, parts.sealer.as_ref())? {
-                return Err(NatsError::of(FOLLOW)("a snapshot was made meanwhile"));
-            }
+    read_to_end(consumer, FOLLOW, |message| {
+        if entries.add(&message, parts.sealer.as_ref())? {
+            return Err(NatsError::of(FOLLOW)("a snapshot was made meanwhile"));
         }
-        if entries.revision == before {
-            return Err(NatsError::of(FOLLOW)("some of them did not come"));
-        }
-    }
+        Ok(())
+    })
+    .await?;
     let Entries { revision, updates, bytes } = entries;
     let position = AppliedPosition { stream_id, revision: revision.0 };
     let snapshot = AssignmentSnapshot { revision, updates };

@@ -10,7 +10,7 @@ use super::entry_key::EntryKey;
 use super::publish_permission::PublishPermission;
 use crate::bus::messages::{AssignmentUpdateMessage, AssignmentsMessage, BusMessage};
 use crate::bus::nats::connection::{NatsConnection, NatsError};
-use crate::bus::nats::fetched_messages::next_fetched;
+use crate::bus::nats::read_to_end::read_to_end;
 use crate::bus::nats::subjects::{ASSIGNMENTS_STREAM, assignments_consumer, assignments_filter};
 use crate::domain::{AgentId, LocationId};
 
@@ -118,24 +118,17 @@ impl AssignmentBucket {
             ..pull::Config::default()
         };
         let mut consumer = self.stream.create_consumer(config).await.map_err(NatsError::of(READ))?;
+        // With the number of its messages.
+        consumer.info().await.map_err(NatsError::of(READ))?;
         let (mut updates, mut last) = (Vec::new(), None);
-        let mut remaining = consumer.info().await.map_err(NatsError::of(READ))?.num_pending;
-        while remaining > 0 {
-            let count = usize::try_from(remaining.min(1_000)).unwrap_or(1_000);
-            let batch = consumer.fetch().max_messages(count).messages().await;
-            let mut batch = batch.map_err(NatsError::of(READ))?;
-            let before = last;
-            while let Some(message) = next_fetched(&mut batch, READ).await? {
-                let info = message.info().map_err(NatsError::of(READ))?;
-                (remaining, last) = (info.pending, Some(info.stream_sequence));
-                // One of a newer version is published again.
-                let decoded = AssignmentsMessage::from_bytes(&message.payload);
-                updates.extend(decoded.map(|decoded| decoded.updates).unwrap_or_default());
-            }
-            if last == before {
-                break;
-            }
-        }
+        read_to_end(&consumer, READ, |message| {
+            last = Some(message.info().map_err(NatsError::of(READ))?.stream_sequence);
+            // One of a newer version is published again.
+            let decoded = AssignmentsMessage::from_bytes(&message.payload);
+            updates.extend(decoded.map(|decoded| decoded.updates).unwrap_or_default());
+            Ok(())
+        })
+        .await?;
         let _ = self.stream.delete_consumer(&consumer.cached_info().name).await;
         Ok((updates, last))
     }

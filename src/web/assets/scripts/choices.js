@@ -1,4 +1,5 @@
-// The monitors that a person chose in the list stay chosen while their rows are updated, and Shift chooses a range.
+// The monitors that a person chose in the list stay chosen: while their rows are updated, and when they leave the page.
+// Shift chooses a range.
 
 const chosen = new Set();
 let lastBox = null;
@@ -23,22 +24,37 @@ function chooseRange(box) {
   }
 }
 
-function restore() {
-  for (const box of boxes()) {
+// Shows what is chosen, and has the form send what has no box on the page now.
+function show() {
+  const form = document.getElementById("bulk");
+  const all = boxes();
+  for (const box of all) {
     const isChosen = chosen.has(box.name);
     if (box.checked !== isChosen) box.checked = isChosen;
   }
+  if (!form) return;
+  form.querySelectorAll("input[data-absent]").forEach((input) => input.remove());
+  const shown = new Set(all.map((box) => box.name));
+  for (const name of [...chosen].filter((name) => !shown.has(name))) {
+    const input = document.createElement("input");
+    Object.assign(input, { type: "hidden", name, value: "on" });
+    input.dataset.absent = "";
+    form.append(input);
+  }
+  form.querySelector('option[value="chosen"]').textContent = `the ${chosen.size} chosen`;
 }
 
 export function keepChoices() {
   if (!document.getElementById("list")) return;
   // A browser that goes back shows the boxes as they were left.
   boxes().forEach(remember);
+  show();
   document.addEventListener("click", (event) => {
     if (!event.target.matches?.(".choice input")) return;
     if (event.shiftKey) chooseRange(event.target);
     remember(event.target);
     lastBox = event.target.name;
+    show();
   });
-  document.addEventListener("htmx:after:swap", restore);
+  document.addEventListener("htmx:after:swap", show);
 }
