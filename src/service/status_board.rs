@@ -1,4 +1,4 @@
-//! The monitors with their status, and the filter of the status page.
+//! The monitors with their status, sorted by urgency.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

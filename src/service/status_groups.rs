@@ -57,10 +57,7 @@ pub(super) async fn status_groups(
             property.values.get(&value.value_id)
         });
         let mut add = |value: Option<&String>| {
-            let counts = match counts.get_mut(&value.cloned()) {
-                Some(counts) => counts,
-                None => counts.entry(value.cloned()).or_default(),
-            };
+            let counts = counts.entry(value.cloned()).or_default();
             if let Some(count) = counts.get_mut(row.status.severity_rank()) {
                 *count += 1;
             }

@@ -20,7 +20,7 @@ use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::node::Node;
 
 /// Most monitors of one action: so many are stored in one transaction.
-pub const MAX_BULK_MONITORS: usize = 10_000;
+const MAX_BULK_MONITORS: usize = 10_000;
 
 /// What is done with each monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,8 +223,7 @@ fn plan_change(
         BulkAction::Remove => return Ok(Some(MonitorChange::Remove { old: Box::new(monitor.clone()) })),
         BulkAction::Clone => {
             let document = merged(json!({"name": copy_name(monitor)}))?;
-            let origin = Origin::Api;
-            return Ok(Some(MonitorChange::Create { audit_action: "clone", origin, document }));
+            return Ok(Some(MonitorChange::Create { audit_action: "clone", origin: Origin::Api, document }));
         }
         BulkAction::SetEnabled(is_enabled) => json!({"enabled": is_enabled}),
         // Seconds would count in place of minutes.

@@ -31,9 +31,7 @@ mod save;
 pub use access::{ExpectedRevision, require_not_file_managed};
 pub use apply::{AppliedChange, ApplyOptions, MonitorDefinition, apply};
 pub(super) use audit_fields::{abbreviate, changed_document_fields, created_fields, removed_fields};
-pub use bulk_action::{
-    BulkAction, BulkEffect, BulkPlan, MAX_BULK_MONITORS, do_bulk_action, plan_bulk_action,
-};
+pub use bulk_action::{BulkAction, BulkEffect, BulkPlan, do_bulk_action, plan_bulk_action};
 pub use bulk_edit::bulk_edit;
 pub use bulk_edit_passwords::bulk_edit_passwords;
 pub use bulk_edit_scripts::bulk_edit_scripts;

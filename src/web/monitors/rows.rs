@@ -1,7 +1,6 @@
 //! The rows of the list.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use askama::Template;
 use futures::{StreamExt, TryStreamExt};
@@ -115,10 +114,7 @@ fn render_cell(column: Column, row: &StatusRow, day: Option<&MonitorDay>, now: T
 fn render_reason(row: &StatusRow, now: Timestamp) -> String {
     let paused_until = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
     if let Some(until) = paused_until {
-        let mut note = format!("until {} UTC, ", format_time(until));
-        // Writing into a string cannot fail.
-        let _ = write!(note, "{} from now", render_time_until(until, now));
-        return note;
+        return format!("until {} UTC, {} from now", format_time(until), render_time_until(until, now));
     }
     let Some(state) = &row.state else { return String::new() };
     let last_result = row.last_result.as_ref();
