@@ -15,7 +15,8 @@ use crate::catalog::v3_time_format::format_utc_time;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
-    CheckResult, ConfigRecord, ConfigRecordKind, CustomerId, LocationId, MonitorId, Outcome, Revision,
+    CheckResult, ConfigRecord, ConfigRecordKind, CustomerId, LocationId, MonitorId, Outcome, Permission,
+    Revision,
 };
 use crate::pipeline::{PlanError, Planner};
 use crate::schema::Monitor;
@@ -74,6 +75,26 @@ pub enum TestProgress {
     Failed = 3,
 }
 
+/// What a test checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    /// A monitor as it is stored.
+    Stored,
+    /// A monitor that is not saved.
+    Draft,
+}
+
+impl Subject {
+    /// Returns `monitor` as a location checks it. A draft has an id of its own, which no monitor has: an agent runs the
+    /// monitor that it knows by an id, and never two runs of it at once.
+    fn checked_monitor(self, monitor: &Monitor, test: i64) -> Monitor {
+        match self {
+            Self::Stored => monitor.clone(),
+            Self::Draft => Monitor { id: MonitorId(-test), ..monitor.clone() },
+        }
+    }
+}
+
 impl OnDemandTests {
     /// Creates the service.
     #[must_use]
@@ -94,6 +115,28 @@ impl OnDemandTests {
             .monitor_cache
             .get_for_customer(caller.customer, monitor)
             .ok_or(ServiceError::NotFound)?;
+        self.start_check(caller, monitor, Subject::Stored, location).await
+    }
+
+    /// Like [`OnDemandTests::start`], for a monitor that is not saved: checks it as `monitor` is. The result belongs to no
+    /// monitor.
+    pub async fn start_draft(
+        self: &Arc<Self>,
+        caller: &Caller,
+        monitor: Monitor,
+        location: Option<LocationId>,
+    ) -> Result<i64, ServiceError> {
+        caller.require_permission(Permission::Edit)?;
+        self.start_check(caller, monitor, Subject::Draft, location).await
+    }
+
+    async fn start_check(
+        self: &Arc<Self>,
+        caller: &Caller,
+        monitor: Monitor,
+        subject: Subject,
+        location: Option<LocationId>,
+    ) -> Result<i64, ServiceError> {
         if !monitor.document.settings().schedule.allow_on_demand_tests {
             let message = "The monitor permits planned runs only: its `allow_internal_testing` is false";
             return Err(ServiceError::Conflict(message.to_owned()));
@@ -105,15 +148,17 @@ impl OnDemandTests {
         // A separate task: a client that disconnects leaves nothing half done. The permit is released even when the
         // check panics; the stored test then shows as interrupted.
         tokio::spawn(async move {
-            let inserted = tests.insert_record(&caller, &monitor, location).await;
+            let inserted = tests.insert_record(&caller, &monitor, subject, location).await;
             if let Ok(record) = &inserted {
                 permit.set_test_id(record.id);
             }
             // An error means that the caller no longer waits for the id.
             let _ = id_sender.send(inserted.as_ref().map(|record| record.id).map_err(Clone::clone));
             if let Ok(record) = inserted {
-                let check_result = tests.dependencies.planner.run_check_now(monitor, location).await;
-                tests.store_check_result(record, check_result).await;
+                let checked = subject.checked_monitor(&monitor, record.id);
+                let check_result = tests.dependencies.planner.run_check_now(checked, location).await;
+                let own = check_result.map(|result| CheckResult { monitor_id: monitor.id, ..result });
+                tests.store_check_result(record, own).await;
             }
         });
         id_receiver
@@ -190,18 +235,22 @@ impl OnDemandTests {
         &self,
         caller: &Caller,
         monitor: &Monitor,
+        subject: Subject,
         location: LocationId,
     ) -> Result<ConfigRecord, ServiceError> {
         let now = self.dependencies.clock.now();
+        // A new monitor has no id yet.
+        let monitor_id = Some(monitor.id.0).filter(|id| *id > 0);
         let fields = into_object(json!({
-            "monitor_id": monitor.id,
+            "monitor_id": monitor_id,
+            "draft": subject == Subject::Draft,
             "location_id": location,
             "progress": TestProgress::Running as u8,
         }));
         let new_record = NewConfigRecord {
             kind: ConfigRecordKind::Test,
             customer: Some(caller.customer),
-            parent_id: Some(monitor.id.0),
+            parent_id: monitor_id,
             unique_key: None,
             created_at: now,
             created_by: caller.login.to_string(),
@@ -222,7 +271,7 @@ impl OnDemandTests {
             id: ids.first().copied().ok_or_else(not_stored)?,
             kind: ConfigRecordKind::Test,
             customer: caller.customer,
-            parent_id: Some(monitor.id.0),
+            parent_id: monitor_id,
             unique_key: None,
             revision: Revision(1),
             created_at: now,
@@ -276,6 +325,7 @@ fn test_to_json(record: ConfigRecord, is_running: bool) -> Map<String, Value> {
     let mut object = into_object(json!({
         "id": record.id,
         "monitor_id": null,
+        "draft": false,
         "location_id": null,
         "progress": null,
         "result_url": on_demand_test_url(record.id),

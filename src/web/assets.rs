@@ -22,7 +22,7 @@ struct Asset {
 }
 
 /// Every file. Those of others stand in `vendor/`, with their licences and checksums.
-const ASSETS: [Asset; 11] = [
+const ASSETS: [Asset; 12] = [
     Asset {
         name: "style.css",
         content_type: "text/css; charset=utf-8",
@@ -34,6 +34,7 @@ const ASSETS: [Asset; 11] = [
     script("main.js", include_str!("assets/scripts/main.js")),
     script("ages.js", include_str!("assets/scripts/ages.js")),
     script("choices.js", include_str!("assets/scripts/choices.js")),
+    script("form.js", include_str!("assets/scripts/form.js")),
     script("keys.js", include_str!("assets/scripts/keys.js")),
     script("live_state.js", include_str!("assets/scripts/live_state.js")),
     script("palette.js", include_str!("assets/scripts/palette.js")),

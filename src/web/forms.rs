@@ -31,6 +31,12 @@ pub(super) fn origin_from_head(head: &Parts) -> RequestOrigin {
     request_origin(&head.headers, &authority, is_tls)
 }
 
+/// Returns the address of this server that the request with `head` was sent to, without a path.
+pub(super) fn server_address(head: &Parts) -> String {
+    let scheme = if ClientConnection::from_extensions(&head.extensions).is_tls { "https" } else { "http" };
+    format!("{scheme}://{}", request_authority(&head.uri, &head.headers).unwrap_or_default())
+}
+
 /// Builds the response to a form of another site.
 pub(super) fn foreign_form_response() -> Response {
     let message = "The form came from another site, or its session has ended. Nothing was changed.";

@@ -66,6 +66,7 @@ pub fn actions_router(state: ActionsState) -> Router {
     let auth = state.auth.clone();
     let pages = Router::new()
         .route("/monitors/{id}/tests/{test}", get(actions::get_test_page))
+        .route("/tests/{test}", get(actions::get_draft_test_page))
         .route("/monitors/new", get(form::get_new_form))
         .route("/monitors/{id}/edit", get(form::get_edit_form))
         .route("/monitors/{id}/remove", get(form::get_removal))

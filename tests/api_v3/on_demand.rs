@@ -168,3 +168,82 @@ async fn old_tests_are_purged() {
     let user = app.login(Role::PowerUser).await;
     user.get(url.strip_prefix("/api/v3").unwrap()).await.refused(404);
 }
+
+#[tokio::test]
+async fn a_monitor_is_checked_before_it_is_saved() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let monitor = website("Draft", json!({"type": "website", "timeout": 7}));
+    let body = json!({"monitor": monitor, "location_id": 3});
+    let started = user.post("/tests", body).await.expect(200);
+    let test = wait_until_ended(&user, started["result_url"].as_str().unwrap()).await;
+    assert_eq!(
+        (&test["monitor_id"], &test["draft"], &test["location_id"], &test["progress"]),
+        (&Value::Null, &json!(true), &json!(3), &json!(2))
+    );
+    assert_eq!(test["result"]["monitor_name"], "Draft");
+    let checked = app.planner.take_checked();
+    assert_eq!(checked[0].timeout(), Duration::from_secs(7));
+    assert!(checked[0].id.0 < 0, "an agent could take it for a monitor that it has: {}", checked[0].id);
+    assert_eq!(user.get("/monitors").await.expect(200)["metadata"]["resultset"]["count"], 0);
+}
+
+#[tokio::test]
+async fn changes_are_checked_before_they_are_saved_with_the_secrets_that_are_stored() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let secret = json!({"realm_userid": "anna", "realm_password": "pw1", "timeout": 10});
+    let id = user.post("/monitors/website", website("Shop", secret)).await.id();
+    for (change, password) in [
+        (json!({"timeout": 7}), "pw1"),
+        (json!({"timeout": 7, "realm_password": "********"}), "pw1"),
+        (json!({"timeout": 7, "realm_password": "pw2"}), "pw2"),
+    ] {
+        let body = json!({"monitor_id": id, "monitor": change});
+        let started = user.post("/tests", body).await.expect(200);
+        let test = wait_until_ended(&user, started["result_url"].as_str().unwrap()).await;
+        assert_eq!((&test["monitor_id"], &test["result"]["monitor_id"]), (&json!(id), &json!(id)));
+        let checked = app.planner.take_checked();
+        assert_eq!(checked[0].document.value("realm_password"), Some(&json!(password)));
+        assert_ne!(checked[0].id.0, id, "the agent would check what is stored");
+    }
+    assert_eq!(user.get(&format!("/monitors/{id}")).await.expect(200)["timeout"], 10);
+    // Of a monitor as it is stored, the body may say the same as the query.
+    let started = user.post("/tests", json!({"monitor_id": id})).await.expect(200);
+    assert_eq!(wait_until_ended(&user, started["result_url"].as_str().unwrap()).await["draft"], false);
+}
+
+#[tokio::test]
+async fn what_could_not_be_saved_is_not_checked() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    for (body, part) in [
+        (json!({"monitor": {"name": "x"}}), "`monitor.type` is required"),
+        (json!({"monitor": {"type": "websit"}}), "did you mean `website`?"),
+        (
+            json!({"monitor": {"type": "website", "billing_plancode": "basic", "name": "x"}}),
+            "`url` is required",
+        ),
+        (json!({"monitor": [1]}), "`monitor.type` is required"),
+        (json!({"monitor_id": id, "monitor": {"timeout": -1}}), "`timeout`"),
+        (json!({"monitor_id": id, "monitor": {"type": "tcp"}}), "`type` must be `website`"),
+        (json!({"monitor_id": id, "monitor": 7}), "map of fields"),
+        (json!({"location_id": 3}), "neither `monitor_id` nor `monitor`"),
+        (json!({"monitor": website("x", json!({"type": "website"})), "location_id": 99}), "`location_id`"),
+        (json!({"monitor_id": "x"}), "`monitor_id`"),
+        (json!({"monitors": {}}), "did you mean `monitor`?"),
+    ] {
+        let messages = user.post("/tests", body.clone()).await.refused(400);
+        assert!(messages[0].contains(part), "{body}: {messages:?}");
+    }
+    let draft = json!({"monitor": website("x", json!({"type": "website", "allow_internal_testing": false}))});
+    user.post("/tests", draft).await.refused(409);
+    let draft = json!({"monitor": website("x", json!({"type": "website"}))});
+    app.login(Role::ReadOnly).await.post("/tests", draft.clone()).await.refused(403);
+    let other = app.login_to(app.account("other").await, Role::Admin).await;
+    other.post("/tests", json!({"monitor_id": id, "monitor": {"timeout": 7}})).await.refused(404);
+    let started = user.post("/tests", draft).await.expect(200);
+    other.get(started["result_url"].as_str().unwrap().strip_prefix("/api/v3").unwrap()).await.refused(404);
+    assert_eq!(app.planner.take_checked().len(), 1);
+}

@@ -46,6 +46,7 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
         "/monitors/new",
         "/monitors/new?type=website",
         "/monitors/new?type=browserscript",
+        "/monitors/new?type=website-api",
     ];
     let others = others.map(str::to_owned);
     let history = format!("{monitor}/history");

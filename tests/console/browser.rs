@@ -73,7 +73,12 @@ impl Browser {
         }
         let log = self.client.issue_cmd(ReadLog).await.unwrap();
         let entries = log.as_array().cloned().unwrap_or_default();
-        let texts = entries.iter().map(|entry| entry["message"].as_str().unwrap_or_default().to_owned());
+        // What Chromium recommends is none of its errors.
+        let is_error = |entry: &&Value| entry["source"] != "recommendation";
+        let texts = entries
+            .iter()
+            .filter(is_error)
+            .map(|entry| entry["message"].as_str().unwrap_or_default().to_owned());
         let is_about_server = |text: &String| {
             ["Failed to load resource", "net::ERR_", "htmx:sse:error"].iter().any(|part| text.contains(part))
         };
@@ -120,6 +125,18 @@ impl Browser {
 
     pub async fn click(&self, css: &str) {
         self.client.find(Locator::Css(css)).await.unwrap().click().await.unwrap();
+    }
+
+    /// Chooses the option `label` of the choice `css`.
+    pub async fn choose(&self, css: &str, label: &str) {
+        self.client.find(Locator::Css(css)).await.unwrap().select_by_label(label).await.unwrap();
+    }
+
+    /// Replaces what stands in the input `css`.
+    pub async fn fill(&self, css: &str, text: &str) {
+        let field = self.client.find(Locator::Css(css)).await.unwrap();
+        field.clear().await.unwrap();
+        field.send_keys(text).await.unwrap();
     }
 
     pub async fn type_into(&self, css: &str, text: &str) {

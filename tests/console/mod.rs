@@ -3,6 +3,7 @@
 mod accessible;
 mod actions;
 mod browser;
+mod editors;
 mod forms;
 mod history;
 mod keys;
@@ -10,3 +11,4 @@ mod list;
 mod live;
 mod server;
 mod shell;
+mod walk;

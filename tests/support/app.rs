@@ -361,6 +361,7 @@ impl Reply {
 pub struct FakePlanner {
     planned: Mutex<Vec<(Vec<Monitor>, Vec<MonitorId>)>>,
     first_checks: Mutex<Vec<MonitorId>>,
+    checked: Mutex<Vec<Monitor>>,
     outcome: Mutex<Result<Outcome, PlanError>>,
     last: Mutex<Option<(Outcome, Status)>>,
     gate: Semaphore,
@@ -372,6 +373,7 @@ impl FakePlanner {
         Self {
             planned: Mutex::default(),
             first_checks: Mutex::default(),
+            checked: Mutex::default(),
             outcome,
             last: Mutex::default(),
             gate: Semaphore::new(1_000_000),
@@ -381,6 +383,11 @@ impl FakePlanner {
     /// Returns the monitors added and removed, call by call.
     pub fn planned(&self) -> MutexGuard<'_, Vec<(Vec<Monitor>, Vec<MonitorId>)>> {
         self.planned.lock().unwrap()
+    }
+
+    /// Takes the monitors that were checked on demand, as they were then.
+    pub fn take_checked(&self) -> Vec<Monitor> {
+        std::mem::take(&mut *self.checked.lock().unwrap())
     }
 
     /// Takes the monitors for which first checks were requested.
@@ -422,6 +429,7 @@ impl Planner for FakePlanner {
     fn run_check_now(&self, monitor: Monitor, location: LocationId) -> PlanFuture<'_, CheckResult> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
+            self.checked.lock().unwrap().push(monitor.clone());
             let outcome = (*self.outcome.lock().unwrap())?;
             Ok(result(&monitor, location, outcome))
         })

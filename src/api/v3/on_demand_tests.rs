@@ -6,18 +6,25 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
+use crate::api::body::OptionalJsonBody;
 use crate::api::error::ApiError;
-use crate::api::operation::{Operation, OperationMethod, Param, ParamType, ResponseSpec};
+use crate::api::operation::{BodySpec, Operation, OperationMethod, Param, ParamType, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::{IdParam, parse_id};
 use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
-use crate::domain::{LocationId, MonitorId, Permission};
+use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
+use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
+use crate::schema::table::operations::TEST_ORDER;
 use crate::schema::table::records::ON_DEMAND_TEST;
-use crate::service::{Caller, on_demand_test_url};
+use crate::schema::typed::request::{TestOrderRequest, parse_request_fields};
+use crate::service::monitors::{self, DraftOf};
+use crate::service::{Caller, ServiceError, on_demand_test_url};
+use crate::syntax::node::Node;
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, truncate_value};
 
 const START_PARAMS: &[Param] = &[
-    Param::new("monitor_id", ParamType::Int(1), "The monitor to test").required(),
+    Param::new("monitor_id", ParamType::Int(1), "The monitor to test; required without a body"),
     Param::new(
         "location_id",
         ParamType::Int(1),
@@ -43,8 +50,11 @@ pub(super) fn add_routes(router: OperationRouter) -> OperationRouter {
         Operation::new(OperationMethod::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
             .with_permission(Some(Permission::View))
             .with_response(ResponseSpec::Object(&ON_DEMAND_TEST));
+    let start_with_body = start_operation(OperationMethod::Post, "startTest")
+        .with_body(BodySpec::Patch(&TEST_ORDER))
+        .with_optional_body();
     router
-        .route(start_operation(OperationMethod::Post, "startTest"), start_test)
+        .route(start_with_body, start_test_with_body)
         .route(start_operation(OperationMethod::Get, "startTestByGet"), start_test)
         .route(get_operation, get_test)
 }
@@ -68,7 +78,72 @@ async fn start_test(
     let Some(monitor_id) = monitor_id else { return Err(ApiError::not_found()) };
     let test_id =
         state.on_demand_tests.start(&caller, MonitorId(monitor_id), location_id.map(LocationId)).await?;
-    Ok(Json(json!({"id": test_id.to_string(), "result_url": on_demand_test_url(test_id)})).into_response())
+    Ok(started(test_id))
+}
+
+/// Starts the test that the body describes, or the query when the body is empty.
+async fn start_test_with_body(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    method: Method,
+    query: QueryParams,
+    OptionalJsonBody(body): OptionalJsonBody,
+) -> Result<Response, ApiError> {
+    if body.entries().is_empty() {
+        return start_test(State(state), Extension(caller), method, query).await;
+    }
+    query.into_result()?;
+    let order = read_order(&body)?;
+    let location = order.location_id.map(LocationId);
+    let id = order.monitor_id.map(MonitorId);
+    let test_id = match (body.get("monitor").filter(|monitor| !monitor.is_null()), id) {
+        (Some(monitor), id) => {
+            let draft_of = match id {
+                Some(id) => DraftOf::Change(id, None),
+                None => DraftOf::New(new_monitor_type(monitor)?),
+            };
+            let draft = monitors::draft(&state.monitor_service, &caller, draft_of, monitor).await?;
+            state.on_demand_tests.start_draft(&caller, draft.monitor, location).await?
+        }
+        (None, Some(id)) => state.on_demand_tests.start(&caller, id, location).await?,
+        (None, None) => {
+            let message = "The body has neither `monitor_id` nor `monitor`";
+            return Err(ApiError::bad_request(vec![message.to_owned()]));
+        }
+    };
+    Ok(started(test_id))
+}
+
+/// Reads the order in `body`, without the monitor that it may hold.
+fn read_order(body: &Node) -> Result<TestOrderRequest, ServiceError> {
+    let mut reader = FieldReader::new(InputFormat::V3, &reject_secret_sources);
+    let fields = reader.read_fields(&TEST_ORDER, body, &[], false);
+    if !reader.errors.is_empty() {
+        return Err(ServiceError::Invalid(reader.errors));
+    }
+    parse_request_fields(&TEST_ORDER, &fields).map_err(|error| ServiceError::Invalid(vec![error.into()]))
+}
+
+/// Returns the type of a new monitor.
+fn new_monitor_type(monitor: &Node) -> Result<MonitorType, ServiceError> {
+    let name = monitor.get("type").and_then(Node::as_text);
+    name.and_then(MonitorType::from_name).ok_or_else(|| {
+        let message = match name {
+            Some(name) => format!("`monitor.type` must be a monitor type, not `{}`", truncate_value(name)),
+            None => "`monitor.type` is required without `monitor_id`".to_owned(),
+        };
+        let error =
+            ValidationError::new(ValidationErrorKind::Choice, "monitor.type", monitor.position, message);
+        let known_types = MonitorType::ALL.iter().map(|monitor_type| monitor_type.name());
+        ServiceError::Invalid(vec![match name.and_then(|name| closest_match(name, known_types)) {
+            Some(closest) => error.with_hint(format!("did you mean `{closest}`?")),
+            None => error,
+        }])
+    })
+}
+
+fn started(test_id: i64) -> Response {
+    Json(json!({"id": test_id.to_string(), "result_url": on_demand_test_url(test_id)})).into_response()
 }
 
 async fn get_test(

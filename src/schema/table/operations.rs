@@ -37,6 +37,21 @@ pub static APPLY: FieldTable = FieldTable::new(
     ]],
 );
 
+/// The body of a test on demand.
+pub static TEST_ORDER: FieldTable = FieldTable::new(
+    "TestOrder",
+    "What is checked once, from where",
+    &[&[
+        Field::new("monitor_id", ID, "The monitor to test; with `monitor`, the one that it would change"),
+        Field::new(
+            "monitor",
+            FieldType::Any,
+            "A monitor that is not saved: its `type` and fields, or with `monitor_id` the fields that would change",
+        ),
+        Field::new("location_id", ID, "Location to test from; the monitor's home location when absent"),
+    ]],
+);
+
 const MONITORS_DESCRIPTION: &str =
     "Each with its `key`, unique among them, its `type` and the fields of its type";
 

@@ -216,7 +216,12 @@ pub static ON_DEMAND_TEST: FieldTable = FieldTable::new(
     "A check out of schedule; it stays out of history, alerts and agreements",
     &[&[
         read_only_field("id", ID, "Id"),
-        read_only_field("monitor_id", ID, "The monitor"),
+        read_only_field("monitor_id", ID, "The monitor; null for a new one that is not saved"),
+        read_only_field(
+            "draft",
+            FieldType::Bool,
+            "The monitor was checked as it was sent, not as it is stored",
+        ),
         read_only_field("location_id", ID, "The location"),
         read_only_field("progress", FieldType::IntEnum(&[1, 2, 3]), "1 running, 2 succeeded, 3 failed"),
         read_only_field("result_url", LONG_TEXT, "URL of this test"),

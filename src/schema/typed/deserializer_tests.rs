@@ -370,6 +370,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_table::<request::ExampleMonitorRequest>(&tables::TEST_NOTIFICATION);
     report.compare_table::<request::ExampleMonitorRequest>(&tables::TEMPLATE_PREVIEW_REQUEST);
     report.compare_table::<request::ApplyRequest>(&operations::APPLY);
+    report.compare_table::<request::TestOrderRequest>(&operations::TEST_ORDER);
     report.compare_table::<request::AgentEnrolmentRequest<'_>>(&agents::AGENT_ENROLMENT);
     report.compare_table::<request::AgentRenewalRequest<'_>>(&agents::AGENT_RENEWAL);
     report

@@ -119,6 +119,15 @@ pub struct ExampleMonitorRequest {
     pub monitor_id: Option<i64>,
 }
 
+/// The order of a test, without the monitor that it may hold.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct TestOrderRequest {
+    /// Id of the monitor to test, or of the one that a draft would change.
+    pub monitor_id: Option<i64>,
+    /// Location to test from.
+    pub location_id: Option<i64>,
+}
+
 /// Options of an apply, which updates monitors to match files.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ApplyRequest {

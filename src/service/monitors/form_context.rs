@@ -2,6 +2,7 @@
 
 use super::monitor_service::MonitorService;
 use crate::domain::{Location, MonitorId, MonitorType};
+use crate::service::account_choices::AccountChoices;
 use crate::service::caller::{Caller, ServiceError};
 
 /// Plan of the first monitor of an account, where the settings name none.
@@ -12,6 +13,8 @@ const FIRST_PLAN: &str = "standard";
 pub struct FormContext {
     /// The locations that the account may use.
     pub locations: Vec<Location>,
+    /// What else of the account a person can choose.
+    pub choices: AccountChoices,
     /// The types that this build checks; it only stores the others.
     pub checked_types: Vec<MonitorType>,
     /// The plan that a new monitor probably has: that of another monitor of the account.
@@ -28,6 +31,7 @@ pub async fn form_context(service: &MonitorService, caller: &Caller) -> Result<F
     let usual_plan = own_monitors.first().map_or(FIRST_PLAN, |monitor| monitor.document.billing_plancode());
     Ok(FormContext {
         locations: account.locations.values().cloned().collect(),
+        choices: AccountChoices::new(&account),
         checked_types: account.shared.supported_types.clone(),
         usual_plan: usual_plan.to_owned(),
     })

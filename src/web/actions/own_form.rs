@@ -9,7 +9,7 @@ use super::refusal::refused;
 use crate::service::ServiceError;
 use crate::web::cookies::{Cookie, CookieScope};
 use crate::web::csrf::FORM_TOKEN_FIELD;
-use crate::web::forms::{foreign_form_response, is_own_form, read_fields};
+use crate::web::forms::{foreign_form_response, is_own_form, read_fields, server_address};
 use crate::web::page_auth::PageAuth;
 use crate::web::viewer::Viewer;
 
@@ -24,6 +24,8 @@ pub(in crate::web) struct OwnForm {
     pub(in crate::web) viewer: Viewer,
     /// The fields.
     pub(in crate::web) fields: HashMap<String, String>,
+    /// The address of this server, as the browser knows it, without a path.
+    pub(in crate::web) server: String,
 }
 
 /// Reads a form of at most `max_bytes`, unless it comes from another site or from nobody who may change monitors: their
@@ -48,5 +50,5 @@ pub(in crate::web) async fn read_own_form(
     if !is_own_form(&head, session.as_deref(), token) {
         return Err(foreign_form_response());
     }
-    Ok(OwnForm { viewer, fields })
+    Ok(OwnForm { viewer, fields, server: server_address(&head) })
 }

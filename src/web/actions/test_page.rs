@@ -23,60 +23,81 @@ pub(in crate::web) async fn get_test_page(
     Extension(viewer): Extension<Viewer>,
     Path((id, test)): Path<(String, String)>,
 ) -> Response {
-    let (monitor, page) = match find_page(&state, &viewer, &id, &test).await {
+    respond(&state, &viewer, &format!("/monitors/{id}/tests/{test}")).await
+}
+
+/// `GET /tests/{test}`: a check of a new monitor that is not saved.
+pub(in crate::web) async fn get_draft_test_page(
+    State(state): State<ActionsState>,
+    Extension(viewer): Extension<Viewer>,
+    Path(test): Path<String>,
+) -> Response {
+    respond(&state, &viewer, &format!("/tests/{test}")).await
+}
+
+async fn respond(state: &ActionsState, viewer: &Viewer, path: &str) -> Response {
+    let (monitor, page) = match find_page(state, viewer, path).await {
         Ok(found) => found,
         Err(response) => return response,
     };
-    let monitor_path = format!("/monitors/{}", monitor.id);
-    let body = page.render(&format!("{monitor_path}/tests/{test}"));
+    let to_crumb = |monitor: Monitor| Breadcrumb {
+        name: monitor.name().to_owned(),
+        path: format!("/monitors/{}", monitor.id),
+    };
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![
-            Breadcrumb::monitors(),
-            Breadcrumb { name: monitor.name().to_owned(), path: monitor_path },
-        ],
-        ..PageFrame::new(&page.title, &viewer).at(state.pages.clock.now())
+        breadcrumbs: std::iter::once(Breadcrumb::monitors()).chain(monitor.map(to_crumb)).collect(),
+        ..PageFrame::new(&page.title, viewer).at(state.pages.clock.now())
     };
-    render_page(frame, &body).into_response()
+    render_page(frame, &page.render(path)).into_response()
 }
 
-/// Makes what changes by itself of the page of the check `test` of the monitor `id`.
-pub(in crate::web) async fn live_page(
+/// Makes what changes by itself of the page at `path`, which is that of a check on demand.
+pub(in crate::web) async fn test_page_of(
     state: &ActionsState,
     viewer: &Viewer,
-    id: &str,
-    test: &str,
+    path: &str,
 ) -> Result<LivePage, Response> {
-    find_page(state, viewer, id, test).await.map(|(_, page)| page)
+    find_page(state, viewer, path).await.map(|(_, page)| page)
+}
+
+/// Whether `path` is that of the page of a check on demand.
+pub(in crate::web) fn is_test_path(path: &str) -> bool {
+    path.starts_with("/tests/") || path.starts_with("/monitors/") && path.contains("/tests/")
 }
 
 async fn find_page(
     state: &ActionsState,
     viewer: &Viewer,
-    id: &str,
-    test: &str,
-) -> Result<(Monitor, LivePage), Response> {
-    let (Some((monitor, caller)), Ok(test)) = (find_own(state, viewer, id), test.parse()) else {
-        return Err(refused(&ServiceError::NotFound));
-    };
-    let record = state.on_demand_tests.get(&caller, test).await.map_err(|error| refused(&error))?;
-    if record.get("monitor_id").and_then(Value::as_i64) != Some(monitor.id.0) {
-        return Err(refused(&ServiceError::NotFound));
+    path: &str,
+) -> Result<(Option<Monitor>, LivePage), Response> {
+    let not_found = || refused(&ServiceError::NotFound);
+    let (monitor, test) = path.rsplit_once("/tests/").ok_or_else(not_found)?;
+    let (monitor, caller) = match monitor.strip_prefix("/monitors/") {
+        Some(id) => find_own(state, viewer, id).map(|(monitor, caller)| (Some(monitor), caller)),
+        None => viewer.caller.clone().map(|caller| (None, caller)),
     }
-    let content = render_test(state, &monitor, &record);
-    let title = format!("Check of {} · Vigie", monitor.name());
+    .ok_or_else(not_found)?;
+    let test = test.parse().map_err(|_| not_found())?;
+    let record = state.on_demand_tests.get(&caller, test).await.map_err(|error| refused(&error))?;
+    if record.get("monitor_id").and_then(Value::as_i64) != monitor.as_ref().map(|monitor| monitor.id.0) {
+        return Err(not_found());
+    }
+    let name = monitor.as_ref().map_or("a new monitor", Monitor::name);
+    let content = render_test(state, name, path, &record);
+    let title = format!("Check of {name} · Vigie");
     Ok((monitor, LivePage { title, blocks: vec![LiveBlock::new("test", content)] }))
 }
 
 /// Renders the result of a check that has ended, or how it goes.
-fn render_test(state: &ActionsState, monitor: &Monitor, record: &Map<String, Value>) -> String {
+fn render_test(state: &ActionsState, name: &str, path: &str, record: &Map<String, Value>) -> String {
     let locations = state.pages.monitor_reader.locations();
     if let Some(result) = record.get("result").filter(|result| !result.is_null())
         && let Ok(result) = serde_json::from_value::<CheckResult>(result.clone())
     {
         return render_lone_result(&result, locations);
     }
-    let name = escape(monitor.name());
+    let name = escape(name);
     if let Some(error) = record.get("error").and_then(Value::as_str) {
         return format!(
             r#"<h1>Check of {name}</h1><p class="notice">It could not run: {}</p>"#,
@@ -89,7 +110,11 @@ fn render_test(state: &ActionsState, monitor: &Monitor, record: &Map<String, Val
     });
     let started_at = record.get("ordered_at").and_then(Value::as_str).and_then(Timestamp::parse);
     let age = started_at.map_or_else(String::new, |at| render_age(at, state.pages.clock.now()));
+    // Beside a form, the link must not lead away from it.
+    let is_draft = record.get("draft").and_then(Value::as_bool).unwrap_or_default();
+    let target = if is_draft { r#" target="_blank""# } else { "" };
+    let path = escape(path);
     format!(
-        r#"<h1>Check of {name}</h1><p class="notice" role="status">Running{place}; started {age}. The result appears here. <a href="">Look again</a></p>"#
+        r#"<h1>Check of {name}</h1><p class="notice" role="status">Running{place}; started {age}. The result appears here. <a href="{path}"{target}>Look again</a></p>"#
     )
 }

@@ -1,12 +1,35 @@
 //! From the texts of a form to the body of a call: what a browser sends becomes what a client of the API would send.
 
+use serde_json::{Map, Value};
+
+use super::input_names::clear_name;
+use super::nested_values::{StoredValue, is_shown_by_field, value_from_texts};
+use super::plain_values::{key, node, scalar_from_text};
 use super::text_from_values::{FormTexts, is_scalar, normalized};
 use crate::schema::field::{Field, FieldType};
-use crate::syntax::node::{Key, Node, NodeValue, Position};
+use crate::schema::{MonitorDocument, SecretMode};
+use crate::syntax::node::{Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
-/// Prefix of the name of the check box that removes a stored secret.
-pub(super) const CLEAR_PREFIX: &str = "clear-";
+/// The values of the monitor that a form changes; empty for a new one.
+#[derive(Debug, Default)]
+pub(super) struct StoredValues {
+    masked: Map<String, Value>,
+    revealed: Map<String, Value>,
+}
+
+impl StoredValues {
+    /// Returns the values of `document`.
+    pub(super) fn of(document: &MonitorDocument) -> Self {
+        let values = |mode| document.to_json(mode);
+        Self { masked: values(SecretMode::Masked), revealed: values(SecretMode::Revealed) }
+    }
+
+    /// Returns what is stored of the field `name`.
+    pub(super) fn get(&self, name: &str) -> StoredValue<'_> {
+        StoredValue { masked: self.masked.get(name), revealed: self.revealed.get(name) }
+    }
+}
 
 /// Returns the body with the fields whose `texts` differ from `shown`, what the form showed: what nobody touched stays as it
 /// is, whatever a browser makes of its text. A new monitor, which `is_new` says, also has the fields that it needs. An
@@ -18,17 +41,24 @@ pub(super) fn body_from_texts(
     fields: &[&'static Field],
     texts: &FormTexts,
     shown: &FormTexts,
+    stored: &StoredValues,
     is_new: bool,
 ) -> Result<Node, Vec<ValidationError>> {
     let (mut entries, mut errors) = (Vec::new(), Vec::new());
     for field in fields {
-        let clears_secret = field.secret && texts.contains_key(&format!("{CLEAR_PREFIX}{}", field.name));
+        let clears_secret = field.secret && texts.contains_key(&clear_name(field.name));
         let is_needed = is_new && field.is_required_in_v3();
-        if !clears_secret && !is_needed && !is_changed(field, texts, shown) {
+        if !clears_secret && !is_needed && !is_changed(field, texts, shown, stored) {
             continue;
         }
         let value = match (&field.field_type, texts.get(field.name).map(|text| normalized(text))) {
             _ if clears_secret => Ok(NodeValue::Null),
+            _ if is_shown_by_field(field.name, texts) => {
+                match value_from_texts(field, field.name, texts, stored.get(field.name)) {
+                    None if is_new => continue,
+                    value => Ok(emptied(&field.field_type, value)),
+                }
+            }
             (FieldType::Bool, text) => Ok(NodeValue::Bool(text.as_deref() == Some("true"))),
             (_, None) => continue,
             (_, Some(text)) if text.is_empty() && (field.secret || is_new) => continue,
@@ -46,13 +76,28 @@ pub(super) fn body_from_texts(
     if errors.is_empty() { Ok(node(NodeValue::Map(entries))) } else { Err(errors) }
 }
 
+/// Returns the value of a change: what is no longer in the form is unset.
+fn emptied(field_type: &FieldType, value: Option<NodeValue>) -> NodeValue {
+    match (field_type, value) {
+        (FieldType::Object(_), value) => {
+            with_defaults(field_type, value.unwrap_or(NodeValue::Map(Vec::new())))
+        }
+        (_, value) => value.unwrap_or(NodeValue::Null),
+    }
+}
+
 /// Whether the text of `field` differs from the one in `shown`. Of secrets nothing is shown, and a field without an input has
 /// not changed.
-pub(super) fn is_changed(field: &Field, texts: &FormTexts, shown: &FormTexts) -> bool {
+pub(super) fn is_changed(field: &Field, texts: &FormTexts, shown: &FormTexts, stored: &StoredValues) -> bool {
+    if is_shown_by_field(field.name, texts) && is_shown_by_field(field.name, shown) {
+        let value = |texts| value_from_texts(field, field.name, texts, stored.get(field.name));
+        return value(texts) != value(shown);
+    }
     // A box without a mark is not sent.
     let is_marked = |texts: &FormTexts| texts.get(field.name).is_some_and(|text| text == "true");
     match (&field.field_type, texts.get(field.name)) {
         (FieldType::Bool, _) => is_marked(texts) != is_marked(shown),
+        _ if is_shown_by_field(field.name, texts) => true,
         (_, None) => false,
         (_, Some(text)) => normalized(text) != normalized(shown.get(field.name).map_or("", String::as_str)),
     }
@@ -96,27 +141,6 @@ fn with_defaults(field_type: &FieldType, value: NodeValue) -> NodeValue {
     }
 }
 
-/// Returns the value that `text` stands for; a text that is no number stays one, for the rule about it.
-fn scalar_from_text(field_type: &FieldType, text: &str) -> NodeValue {
-    let as_text = || NodeValue::Text(text.to_owned());
-    match field_type {
-        FieldType::Int { .. } | FieldType::IntEnum(_) => {
-            text.trim().parse().map_or_else(|_| as_text(), NodeValue::Int)
-        }
-        FieldType::Float { .. } => text.trim().parse().map_or_else(|_| as_text(), NodeValue::Float),
-        FieldType::Bool => NodeValue::Bool(text == "true"),
-        _ => as_text(),
-    }
-}
-
-fn key(name: &str) -> Key {
-    Key { name: name.to_owned(), position: Position::default() }
-}
-
-fn node(value: NodeValue) -> Node {
-    Node { value, position: Position::default() }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -143,7 +167,8 @@ mod tests {
             .copied()
             .filter(|field| field.is_settable())
             .collect();
-        body_from_texts(&fields, &to_texts(texts), &to_texts(shown), is_new).map(|body| body.to_json())
+        body_from_texts(&fields, &to_texts(texts), &to_texts(shown), &StoredValues::default(), is_new)
+            .map(|body| body.to_json())
     }
 
     #[test]
@@ -190,7 +215,7 @@ mod tests {
         let changed = body_with(&[("note", "x")], &[("note", ""), (secret, "")], false).unwrap();
         assert!(changed["note"].is_null() && changed.get("note").is_some());
         assert!(changed.get(secret).is_none() && changed.get("name").is_none(), "{changed}");
-        let cleared = body(&[(&format!("{CLEAR_PREFIX}{secret}"), "true")], false).unwrap();
+        let cleared = body(&[(&clear_name(secret), "true")], false).unwrap();
         assert!(cleared.get(secret).is_some_and(serde_json::Value::is_null));
     }
 

@@ -1,11 +1,27 @@
 //! Forms of monitors, derived from the tables of fields: the same names, rules, defaults and messages as in the API.
 
+mod build_input;
+mod conditions;
 mod fields_from_text;
+mod form_action;
+mod form_choices;
+mod form_content;
+mod form_fields;
 mod form_page;
+mod form_subject;
 mod input;
+mod input_names;
+mod item_edits;
+mod labels;
 mod monitor_form;
+mod nested_values;
+#[cfg(test)]
+mod nested_values_tests;
+mod plain_values;
 mod removal;
+mod shown_as;
 mod text_from_values;
+mod typed_secrets;
 
 pub(super) use form_page::{get_edit_form, get_new_form, post_edit_form, post_new_form};
 pub(super) use removal::{get_removal, post_removal};

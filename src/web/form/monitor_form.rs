@@ -2,30 +2,21 @@
 
 use askama::Template;
 
-use super::fields_from_text::CLEAR_PREFIX;
-use super::input::{Control, FormInput, error_text};
-use super::text_from_values::FormTexts;
-use crate::domain::{Location, MonitorType};
-use crate::schema::field::{Access, Field};
-use crate::schema::table;
+use super::build_input::{FormContent, build_input};
+use super::fields_from_text::StoredValues;
+use super::form_fields::settable_fields;
+use super::input::FormInput;
+use super::input_names::{ACTION_NAME, CHECK_LOCATION};
+use super::labels::error_text;
+use super::shown_as::{ShownAs, TextForm};
+use crate::domain::MonitorType;
+use crate::schema::field::Field;
 use crate::schema::table::shared::{IDENTITY_FIELDS, SCHEDULE_FIELDS};
 use crate::syntax::ValidationError;
 use crate::web::csrf::FORM_TOKEN_FIELD;
 
 /// Fields beside those of the table that say when and where a monitor runs.
 const OTHER_SCHEDULE_FIELDS: [&str; 2] = ["interval_seconds", "depends_on"];
-
-/// Fields that have no effect in a form: one follows from the mode, and has no other value than that.
-const FIELDS_WITHOUT_INPUT: [&str; 1] = ["monitor_location_count"];
-
-/// Returns the fields that a person may set.
-pub(super) fn settable_fields(monitor_type: MonitorType) -> Vec<&'static Field> {
-    let fields = table::for_type(monitor_type).fields().iter().copied();
-    let has_input = |field: &&'static Field| {
-        field.access == Access::ReadWrite && !FIELDS_WITHOUT_INPUT.contains(&field.name)
-    };
-    fields.filter(has_input).collect()
-}
 
 /// A part of the form.
 pub(super) struct FormSection {
@@ -39,7 +30,7 @@ pub(super) struct FormSection {
 impl FormSection {
     /// Whether the folded inputs are shown: one is set, or wrong.
     fn is_open(&self) -> bool {
-        self.more.iter().any(|input| input.is_changed || !input.errors.is_empty())
+        self.more.iter().any(|input| input.is_changed || input.is_wrong())
     }
 }
 
@@ -58,24 +49,26 @@ pub(super) struct MonitorForm<'a> {
     pub(super) general_errors: Vec<String>,
     pub(super) sections: Vec<FormSection>,
     pub(super) cancel_path: &'a str,
+    /// Ids and names of the locations that a check can be run from.
+    pub(super) locations: Vec<(String, String)>,
+    /// The location that was chosen; empty for the monitor's own.
+    pub(super) check_location: &'a str,
+    /// The check of what the form holds: HTML.
+    pub(super) check: String,
+    /// The monitor as a text, if somebody asked for it.
+    pub(super) shown_as: Option<ShownAs>,
 }
 
-/// Returns the sections of the form with `texts` in its inputs. `stored_secrets` names the secrets that are stored.
+/// Returns the sections of the form with `content` in its inputs.
 pub(super) fn form_sections(
     monitor_type: MonitorType,
-    texts: &FormTexts,
-    errors: &[ValidationError],
-    locations: &[Location],
-    stored_secrets: &[&str],
+    content: FormContent<'_>,
+    stored: &StoredValues,
 ) -> Vec<FormSection> {
     let is_named = |fields: &[Field], name: &str| fields.iter().any(|field| field.name == name);
     let (mut identity, mut own, mut schedule) = (Vec::new(), Vec::new(), Vec::new());
     for field in settable_fields(monitor_type) {
-        let choices = (field.name == "home_location").then(|| {
-            locations.iter().map(|location| (location.id.to_string(), location.name.clone())).collect()
-        });
-        let is_stored = stored_secrets.contains(&field.name);
-        let input = FormInput::new(field, texts, errors, choices, is_stored);
+        let input = build_input(field, field.name, content, stored.get(field.name));
         if is_named(IDENTITY_FIELDS, field.name) {
             identity.push(input);
         } else if is_named(SCHEDULE_FIELDS, field.name) || OTHER_SCHEDULE_FIELDS.contains(&field.name) {
@@ -86,9 +79,10 @@ pub(super) fn form_sections(
     }
     // People begin with the name.
     identity.sort_by_key(|input| input.name != "name");
-    let (own_main, own_more) = own.into_iter().partition(|input| input.required || is_main(input.name));
+    let (own_main, own_more) =
+        own.into_iter().partition(|input| input.required || is_main(monitor_type, &input.name));
     let (schedule_main, schedule_more) =
-        schedule.into_iter().partition(|input| ["enabled", "interval"].contains(&input.name));
+        schedule.into_iter().partition(|input| ["enabled", "interval"].contains(&input.name.as_str()));
     vec![
         FormSection { title: "Name", main: identity, more: Vec::new() },
         FormSection { title: "What is checked", main: own_main, more: own_more },
@@ -97,9 +91,13 @@ pub(super) fn form_sections(
 }
 
 /// Whether an input of the type is shown from the start although it may stay empty: what most monitors of the type set.
-fn is_main(name: &str) -> bool {
-    ["url", "hostname", "port", "keyword_string", "api_steps", "script", "username", "domain", "record_type"]
-        .contains(&name)
+fn is_main(monitor_type: MonitorType, name: &str) -> bool {
+    // A request is a step; the one request instead of steps is for those who have it.
+    let has_steps = matches!(monitor_type, MonitorType::WebsiteApi | MonitorType::WebsiteSslApi);
+    let is_url = name == "url" && !has_steps;
+    is_url
+        || ["hostname", "port", "keyword_string", "api_steps", "script", "username", "domain", "record_type"]
+            .contains(&name)
 }
 
 /// Returns the errors that belong to no input of `monitor_type`.
@@ -114,7 +112,9 @@ pub(super) fn general_errors(monitor_type: MonitorType, errors: &[ValidationErro
 impl MonitorForm<'_> {
     /// Returns the inputs that are wrong.
     fn wrong_inputs(&self) -> Vec<&FormInput> {
+        let mut wrong = Vec::new();
         let inputs = self.sections.iter().flat_map(|section| section.main.iter().chain(&section.more));
-        inputs.filter(|input| !input.errors.is_empty()).collect()
+        inputs.for_each(|input| input.collect_wrong(&mut wrong));
+        wrong
     }
 }

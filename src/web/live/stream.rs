@@ -105,12 +105,12 @@ async fn render(state: &LiveState, viewer: &Viewer, uri: &Uri) -> Option<Result<
     match uri.path() {
         "/" => Some(monitors::live_page(&state.actions.pages, viewer, uri).await),
         "/locations" => Some(locations_page::live_page(&state.locations, viewer).await),
+        path if actions::is_test_path(path) => {
+            Some(actions::test_page_of(&state.actions, viewer, path).await)
+        }
         path => {
             let id = path.strip_prefix("/monitors/")?;
-            Some(match id.split_once("/tests/") {
-                Some((id, test)) => actions::live_page(&state.actions, viewer, id, test).await,
-                None => monitor_page::live_page(&state.actions.pages, viewer, id).await,
-            })
+            Some(monitor_page::live_page(&state.actions.pages, viewer, id).await)
         }
     }
 }

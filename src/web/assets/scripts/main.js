@@ -1,6 +1,7 @@
 // What the scripts of the pages do. Every page can be read and used without them.
 import { keepAgesTrue } from "./ages.js";
 import { keepChoices } from "./choices.js";
+import { prepareForm } from "./form.js";
 import { listenToKeys } from "./keys.js";
 import { showLiveState } from "./live_state.js";
 import { preparePalette } from "./palette.js";
@@ -9,6 +10,7 @@ import { retryUntilAvailable } from "./retry.js";
 keepAgesTrue();
 keepChoices();
 listenToKeys();
+prepareForm();
 preparePalette();
 showLiveState();
 retryUntilAvailable();

@@ -1,0 +1,195 @@
+//! Makes the inputs of a form from the fields: each from its type, lists and objects from those of their fields.
+
+use super::conditions::condition_of;
+use super::form_choices::{Choices, FormChoices};
+use super::form_fields::shown_fields;
+use super::input::{Control, FormInput, Item, Items, SecretState};
+use super::input_names::{STEPS, clear_name, is_within, item_path, member_path, origin_name, sealed_name};
+use super::labels::{default_text, error_text, label, singular};
+use super::nested_values::{StoredValue, is_shown_by_field, item_count};
+use super::text_from_values::{FormTexts, is_scalar};
+use crate::schema::field::{Field, FieldType};
+use crate::schema::table::FieldTable;
+use crate::syntax::ValidationError;
+use crate::syntax::text_format::TextFormat;
+
+/// Texts that may be longer than this get several lines.
+const MAX_LINE_CHARS: usize = 300;
+
+/// Longest text in an input, in bytes. Longer ones are for files and the API.
+const MAX_SHOWN_BYTES: usize = 128 * 1024;
+
+/// What all inputs of a form are made from.
+#[derive(Clone, Copy)]
+pub(super) struct FormContent<'a> {
+    /// What stands in the inputs.
+    pub(super) texts: &'a FormTexts,
+    /// What is wrong with it.
+    pub(super) errors: &'a [ValidationError],
+    /// What a person can choose.
+    pub(super) choices: &'a FormChoices,
+    /// Path of the item that the person goes on with, if a button has changed a list.
+    pub(super) focus: Option<&'a str>,
+}
+
+/// Returns the input of the field `path`, of which `stored` is stored.
+pub(super) fn build_input(
+    field: &'static Field,
+    path: &str,
+    content: FormContent<'_>,
+    stored: StoredValue<'_>,
+) -> FormInput {
+    let default = default_text(field);
+    let text = content.texts.get(path).cloned().unwrap_or_default();
+    let is_stored = field.secret && stored.masked.is_some_and(|value| !value.is_null());
+    let control = if text.len() > MAX_SHOWN_BYTES {
+        Control::TooLong
+    } else {
+        control(field, path, &text, content, stored)
+    };
+    let is_changed = match &control {
+        Control::Items(items) => !items.items.is_empty(),
+        Control::Group(inputs) => inputs.iter().any(|input| input.is_changed),
+        Control::Secret(secret) => is_stored || !secret.sealed.is_empty(),
+        _ => !text.is_empty() && text != default,
+    };
+    let mut input = FormInput {
+        name: path.to_owned(),
+        label: label(field.name),
+        help: field.description,
+        required: field.required,
+        control,
+        errors: Vec::new(),
+        is_changed,
+        text,
+        default,
+        is_in_item: path.contains('['),
+        condition: condition_of(field.name),
+    };
+    let own = content.errors.iter().filter(|error| input.owns(&error.path));
+    input.errors = own.map(error_text).collect();
+    input
+}
+
+fn control(
+    field: &'static Field,
+    path: &str,
+    text: &str,
+    content: FormContent<'_>,
+    stored: StoredValue<'_>,
+) -> Control {
+    if let Some(choices) = content.choices.of(path) {
+        return select(field, text, choices);
+    }
+    match &field.field_type {
+        _ if field.secret => Control::Secret(SecretState {
+            is_stored: stored.masked.is_some_and(|value| !value.is_null()),
+            is_cleared: content.texts.contains_key(&clear_name(path)),
+            sealed: content.texts.get(&sealed_name(path)).cloned().unwrap_or_default(),
+        }),
+        FieldType::Bool => Control::Checkbox,
+        FieldType::IntEnum(numbers) => {
+            let choices = numbers.iter().map(|number| (number.to_string(), number.to_string()));
+            select(field, text, choices.collect())
+        }
+        FieldType::TextEnum(texts) => {
+            let choices = texts.iter().map(|text| ((*text).to_owned(), (*text).to_owned()));
+            select(field, text, choices.collect())
+        }
+        FieldType::Int { min, max } => Control::Number { min: *min, max: *max },
+        FieldType::Text { format: TextFormat::HttpUrl | TextFormat::HttpUrlTemplate, .. } => Control::Url,
+        FieldType::Text { max, .. } if *max > MAX_LINE_CHARS && !field.is_url() || text.contains('\n') => {
+            Control::Lines
+        }
+        FieldType::Text { .. } | FieldType::Float { .. } => Control::Line,
+        FieldType::List { item_type, .. } if is_scalar(item_type) => Control::List,
+        FieldType::List { item_type: FieldType::Object(table), max, .. }
+            if is_shown_by_field(path, content.texts) =>
+        {
+            Control::Items(build_items(field.name, table, *max, path, content, stored))
+        }
+        FieldType::Object(table) if is_shown_by_field(path, content.texts) => {
+            Control::Group(object_inputs(table, path, content, stored))
+        }
+        FieldType::List { .. } | FieldType::Object(_) | FieldType::Any => Control::Yaml,
+    }
+}
+
+fn select(field: &Field, text: &str, choices: Choices) -> Control {
+    // Without a default, a choice can be left open.
+    let none = (field.default_value().is_none()).then(|| (String::new(), "–".to_owned()));
+    // A value that is no choice any more stays until somebody chooses another.
+    let is_choice = text.is_empty() || choices.iter().any(|(value, _)| value == text);
+    let other = (!is_choice).then(|| (text.to_owned(), format!("{text} (no choice any more)")));
+    Control::Select(none.into_iter().chain(other).chain(choices).collect())
+}
+
+/// Returns the inputs of the fields of an object: `path` is that of the object.
+fn object_inputs(
+    table: &'static FieldTable,
+    path: &str,
+    content: FormContent<'_>,
+    stored: StoredValue<'_>,
+) -> Vec<FormInput> {
+    let to_input = |field: &'static Field| {
+        build_input(field, &member_path(path, field.name), content, stored.member(field.name))
+    };
+    shown_fields(table).map(to_input).collect()
+}
+
+/// Returns the items of the list `path` of at most `max`; `name` is that of its field, `table` has the fields of an item.
+fn build_items(
+    name: &str,
+    table: &'static FieldTable,
+    max: usize,
+    path: &str,
+    content: FormContent<'_>,
+    stored: StoredValue<'_>,
+) -> Items {
+    let count = item_count(path, content.texts);
+    let noun = singular(name);
+    let to_item = |index| {
+        let item_path = item_path(path, index);
+        let stored = stored.item(content.texts.get(&origin_name(&item_path)));
+        build_item(table, &item_path, &format!("{noun} {}", index + 1), content, stored)
+    };
+    Items { items: (0..count).map(to_item).collect(), has_room: count < max, noun }
+}
+
+fn build_item(
+    table: &'static FieldTable,
+    path: &str,
+    place: &str,
+    content: FormContent<'_>,
+    stored: StoredValue<'_>,
+) -> Item {
+    let text = |name: &str| content.texts.get(&format!("{path}.{name}")).filter(|text| !text.is_empty());
+    let name = text("step_name").or_else(|| text("name"));
+    let mut inputs = object_inputs(table, path, content, stored);
+    // People begin with the name.
+    inputs.sort_by_key(|input| !input.name.ends_with("_name"));
+    let is_more = |input: &FormInput| {
+        let field = input.name.rsplit('.').next().and_then(|name| table.field(name));
+        field.is_some_and(|field| !field.required && (field.extension || is_rare(field.name)))
+    };
+    let (more, main): (Vec<_>, Vec<_>) = inputs.into_iter().partition(is_more);
+    let is_own = |error_path: &str| {
+        is_within(error_path, path)
+            && !main.iter().chain(&more).any(|input| is_within(error_path, &input.name))
+    };
+    Item {
+        title: name.map_or_else(|| place.to_owned(), |name| format!("{place}: {name}")),
+        origin: content.texts.get(&origin_name(path)).cloned().unwrap_or_default(),
+        errors: content.errors.iter().filter(|error| is_own(&error.path)).map(error_text).collect(),
+        has_focus: content.focus == Some(path),
+        is_step: path.strip_prefix(STEPS).is_some_and(|rest| rest.starts_with('[') && !rest.contains('.')),
+        path: path.to_owned(),
+        main,
+        more,
+    }
+}
+
+/// Whether few items set the field.
+fn is_rare(name: &str) -> bool {
+    ["custom_method", "head", "post"].contains(&name)
+}

@@ -1,0 +1,68 @@
+//! What inputs are called, and what is said about them.
+
+use crate::schema::field::{DefaultValue, Field};
+use crate::syntax::ValidationError;
+
+/// Returns what `error` says, and how to fix it.
+pub(super) fn error_text(error: &ValidationError) -> String {
+    match &error.hint {
+        Some(hint) => format!("{}; {hint}", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// Words of names that are abbreviations.
+const ABBREVIATIONS: [&str; 14] =
+    ["api", "ca", "dns", "ftp", "har", "http", "id", "ids", "imap", "ip", "ssl", "tls", "ua", "url"];
+
+/// Returns the name of a field in words: `retry_on_failure` as `Retry on failure`, `resolve_dns` as `Resolve DNS`.
+pub(super) fn label(name: &str) -> String {
+    let mut label = String::with_capacity(name.len());
+    for word in name.split('_') {
+        let mut chars = word.chars();
+        match chars.next() {
+            Some(_) if ABBREVIATIONS.contains(&word) => label.push_str(&word.to_uppercase()),
+            Some(first) if label.is_empty() => label.extend(first.to_uppercase().chain(chars)),
+            _ => label.push_str(word),
+        }
+        label.push(' ');
+    }
+    label.trim_end().to_owned()
+}
+
+/// Returns the default of `field` in words; empty without.
+pub(super) fn default_text(field: &Field) -> String {
+    match field.default {
+        DefaultValue::Bool(flag) => flag.to_string(),
+        DefaultValue::Int(number) => number.to_string(),
+        DefaultValue::Text(text) => text.to_owned(),
+        DefaultValue::None | DefaultValue::EmptyList | DefaultValue::ObjectOfDefaults => String::new(),
+    }
+}
+
+/// Returns what one of the items of the list `name` is called: `Assertion` for `assertions`.
+pub(super) fn singular(name: &str) -> String {
+    let label = label(name);
+    match (label.strip_suffix("ies"), label.strip_suffix('s')) {
+        (Some(stem), _) => format!("{stem}y"),
+        (None, Some(stem)) => stem.to_owned(),
+        (None, None) => format!("{label} line"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_several_has_a_name() {
+        for (name, expected) in [
+            ("api_steps", "API step"),
+            ("custom_properties", "Custom property"),
+            ("dialogue", "Dialogue line"),
+            ("headers", "Header"),
+        ] {
+            assert_eq!(singular(name), expected);
+        }
+    }
+}
