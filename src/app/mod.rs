@@ -14,6 +14,7 @@ mod controller;
 mod database_failover;
 mod delivery_setup;
 mod demo;
+mod demo_history;
 mod egress_review;
 mod file_watch;
 mod first_checks;

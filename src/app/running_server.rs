@@ -17,6 +17,7 @@ use super::account_certificates::follow_certificates;
 use super::alert_pipeline_handle::LocalAlertPipeline;
 use super::combined_bus::CombinedBus;
 use super::delivery_setup;
+use super::demo_history::write_demo_history;
 use super::host_names::host_names;
 use super::host_probe_builder::HostProbeBuilder;
 use super::liveness::{Liveness, TimedIngest};
@@ -36,8 +37,8 @@ use crate::notify::NotificationChannels;
 use crate::pipeline::{
     AlertEngineDependencies, DeliveryHandle, DeliverySettings, DeliveryWakeup, HousekeepingRunner,
     HousekeepingScheduler, IngestDependencies, IngestSettings, Ingestor, PerformanceDependencies,
-    PerformanceEvaluator, PerformanceTask, QuarantineRecorder, QuarantineRecorderDependencies, ResultSpool,
-    TimeOfDay,
+    PerformanceEvaluator, PerformanceTask, Planner, QuarantineRecorder, QuarantineRecorderDependencies,
+    ResultSpool, TimeOfDay,
 };
 use crate::service::MonitorReader;
 use crate::settings::{BusSettings, ServerSettings, Settings, property_label};
@@ -47,8 +48,8 @@ use crate::store::{
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{
-    self, ActionsState, HistoryState, KnownHosts, LiveState, LocationsState, PageAuth, PageState,
-    RequestLimits,
+    self, AccountState, ActionsState, HistoryState, KnownHosts, LiveState, LocationsState, PageAuth,
+    PageState, RequestLimits,
 };
 
 /// How long the results of the last checks may take to enter the ingest queue.
@@ -277,12 +278,17 @@ impl RunningServer {
             alert_service: Arc::clone(&api_state.alert_service),
             config_record_service: Arc::clone(&api_state.record_service),
         };
+        let account_state = AccountState {
+            actions: actions_state.clone(),
+            config_record_service: Arc::clone(&api_state.record_service),
+        };
         let live_state = LiveState::new(actions_state.clone(), locations_state.clone(), stop.clone());
         let pages = web::router(page_state, auth.clone());
         let pages_and_apis = pages
             .merge(web::locations_router(locations_state, auth))
             .merge(web::actions_router(actions_state))
             .merge(web::history_router(history_state))
+            .merge(web::account_router(account_state))
             .merge(web::live_router(live_state))
             // A nested router does not match a path that is only a slash.
             .route(
@@ -358,6 +364,20 @@ impl RunningServer {
         };
         let liveness = StatelessTask::new(supervisor.heartbeat(TaskName::Liveness), run_liveness);
         [supervisor.spawn(jobs), supervisor.spawn(liveness)]
+    }
+
+    /// Starts to write the history of the demo, which goes on beside everything else.
+    pub(super) fn spawn_demo_history(&self, stop: &CancellationToken) -> JoinHandle<()> {
+        let planner: &dyn Planner = &*self.services.planner;
+        let location = planner.agent_statuses().first().map(|status| status.location.id);
+        tokio::spawn(write_demo_history(
+            self.store.clone(),
+            Arc::clone(&self.services.api_state.record_service),
+            Arc::clone(self.services.api_state.monitor_service.monitor_cache()),
+            location.unwrap_or(crate::domain::LocationId(1)),
+            self.clock.now(),
+            stop.clone(),
+        ))
     }
 
     /// Starts to serve agents on other hosts until `stop`, if NATS is set up. Call it once the monitors are loaded.

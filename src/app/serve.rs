@@ -230,6 +230,7 @@ async fn run_until_stopped(
     let (addresses, handles) = front.start(router, &settings, supervisor, stop)?;
     tasks.handles.extend(handles);
     let drain_timeout = settings.concurrency.drain_timeout;
+    let has_data_folder = settings.data_dir_is_set;
     let scheme = if settings.server.tls_files.is_some() { "https" } else { "http" };
     let mut running_config = Box::pin(start_work(server, settings, tasks, Arc::new(|| true))).await?;
     for address in &addresses {
@@ -239,6 +240,10 @@ async fn run_until_stopped(
         && let Some(address) = addresses.first()
     {
         print_sign_in_link(&server.services, scheme, *address);
+        // Data of an earlier start have a history of their own.
+        if !has_data_folder {
+            tasks.handles.push(server.spawn_demo_history(&tasks.stop));
+        }
     }
     let address_text = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
     systemd::notify_ready(&format!("Serving{}", address_text.unwrap_or_default()));

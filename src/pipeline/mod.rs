@@ -8,7 +8,7 @@ mod performance;
 mod planner;
 mod wakeup;
 
-pub use alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings};
+pub use alerts::{AlertEngine, AlertEngineDependencies, AlertEngineSettings, episode_record};
 pub(crate) use delivery::template::template_from_fields;
 pub use delivery::{
     AccountDestinations, DeliveryDependencies, DeliveryHandle, DeliverySettings, DeliveryWorker, Destination,

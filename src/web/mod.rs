@@ -41,6 +41,7 @@ mod sign_in;
 mod viewer;
 
 pub use actions::ActionsState;
+pub use form::records::AccountState;
 pub use health::health_response;
 pub use history::HistoryState;
 pub use known_hosts::KnownHosts;
@@ -49,4 +50,4 @@ pub use locations_state::LocationsState;
 pub use page_auth::{AddressRule, PageAuth};
 pub use page_state::PageState;
 pub use request_limits::{RequestLimits, with_common_middleware};
-pub use router::{actions_router, history_router, live_router, locations_router, router};
+pub use router::{account_router, actions_router, history_router, live_router, locations_router, router};

@@ -15,6 +15,8 @@ pub(super) enum Section {
     Monitors,
     /// Locations and agents.
     Locations,
+    /// What an account has beside its monitors.
+    Account,
     /// The manual.
     Manual,
     /// The reference of the API.
@@ -23,13 +25,15 @@ pub(super) enum Section {
 
 impl Section {
     /// Every section, in the order of the navigation.
-    pub(super) const ALL: [Self; 4] = [Self::Monitors, Self::Locations, Self::Manual, Self::Api];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Monitors, Self::Locations, Self::Account, Self::Manual, Self::Api];
 
     /// Returns its name.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Monitors => "Monitors",
             Self::Locations => "Locations",
+            Self::Account => "Account",
             Self::Manual => "Manual",
             Self::Api => "API",
         }
@@ -40,6 +44,7 @@ impl Section {
         match self {
             Self::Monitors => "/",
             Self::Locations => "/locations",
+            Self::Account => "/account",
             Self::Manual => "/manual/",
             Self::Api => "/api/v3/docs",
         }
@@ -135,6 +140,11 @@ impl<'a> PageFrame<'a> {
     /// Whether the person may see pages, and so can go to one.
     fn has_palette(&self) -> bool {
         matches!(self.session_control, SessionControl::SignOut { .. })
+    }
+
+    /// Whether the navigation leads to `section`: to an account, only for its users.
+    fn shows(&self, section: Section) -> bool {
+        section != Section::Account || self.has_palette()
     }
 
     fn theme(&self) -> Theme {

@@ -6,6 +6,7 @@ use axum::extract::{Query, State};
 use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
+use super::form::records::PAGES;
 use super::monitors::visible_board;
 use super::page_frame::Section;
 use super::page_state::PageState;
@@ -55,9 +56,13 @@ pub(super) async fn get_places(
 
 fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
     let sections = Section::ALL.iter().map(|section| (section.name(), section.path()));
+    let account: Vec<_> =
+        PAGES.iter().map(|pages| (pages.title, format!("/account/{}", pages.path))).collect();
+    let account =
+        account.iter().filter(|_| viewer.caller.is_some()).map(|(title, path)| (*title, path.as_str()));
     let new = viewer.may_edit().then_some(("New monitor", "/monitors/new"));
     let others = [("Keys", "/manual/console#keys"), ("Metrics", "/metrics")];
-    let all = sections.chain(new).chain(others);
+    let all = sections.chain(account).chain(new).chain(others);
     let matching = all.filter(|(name, _)| name.to_lowercase().contains(text));
     matching
         .map(|(name, path)| Place { name: name.to_owned(), path: path.to_owned(), kind: "page" })

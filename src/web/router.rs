@@ -6,6 +6,7 @@ use axum::{Router, middleware};
 use super::actions::{self, ActionsState};
 use super::assets::unversioned_asset;
 use super::form;
+use super::form::records::{self, AccountState};
 use super::history::{self, HistoryState};
 use super::live::LiveState;
 use super::locations_state::LocationsState;
@@ -80,6 +81,22 @@ pub fn actions_router(state: ActionsState) -> Router {
         .route("/monitors/{id}/edit", post(form::post_edit_form))
         .route("/monitors/{id}/remove", post(form::post_removal))
         .merge(pages)
+        .with_state(state)
+}
+
+/// Builds the routes of what an account has beside its monitors.
+pub fn account_router(state: AccountState) -> Router {
+    let auth = state.actions.auth.clone();
+    Router::new()
+        .route("/account", get(records::get_index))
+        .route("/account/{kind}", get(records::get_list))
+        .route("/account/{kind}/new", get(records::get_new_form))
+        .route("/account/{kind}/{id}", get(records::get_edit_form))
+        .route("/account/{kind}/{id}/remove", get(records::get_removal))
+        .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
+        .route("/account/{kind}/new", post(records::post_new_form))
+        .route("/account/{kind}/{id}", post(records::post_edit_form))
+        .route("/account/{kind}/{id}/remove", post(records::post_removal))
         .with_state(state)
 }
 

@@ -1,6 +1,7 @@
 //! The pages in real browsers: a `vigie serve` of its own, and a person at a browser.
 
 mod accessible;
+mod account;
 mod actions;
 mod browser;
 mod editors;

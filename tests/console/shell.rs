@@ -29,7 +29,7 @@ async fn a_person_finds_their_way_and_the_browser_has_nothing_to_complain_about(
         browser.wait_for_text(".breadcrumbs", "shop").await;
         browser.click(".breadcrumbs li:nth-child(2) a").await;
         browser.wait_for_text("h1", "shop").await;
-        for (link, heading) in [(2, "Locations"), (3, "Vigie")] {
+        for (link, heading) in [(2, "Locations"), (3, "Account"), (4, "Vigie")] {
             browser.click(&format!(".sections a:nth-child({link})")).await;
             browser.wait_for_text("h1", heading).await;
         }

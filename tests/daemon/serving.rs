@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -85,6 +86,41 @@ fn the_demo_prints_a_sign_in_link_that_its_log_does_not_contain() {
     daemon.signal(Signal::SIGTERM);
     daemon.wait_for_log("no result was lost");
     assert!(!daemon.log_text().contains(&token));
+}
+
+#[test]
+fn the_demo_begins_with_thirty_days_of_history() {
+    let child = Command::new(env!("CARGO_BIN_EXE_vigie"))
+        .args(["serve", "--demo", "--listen", "127.0.0.1:0"])
+        .env("VIGIE_LOG_FORMAT", "json")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let data = std::env::temp_dir().join(format!("vigie-demo-{}-0/data", child.id()));
+    let mut daemon = Daemon::from_child(child, tempfile::tempdir().unwrap());
+    let token = fs::read_to_string(data.join("host-token")).unwrap();
+    let bearer = format!("Authorization: Bearer {}\r\n", token.lines().next().unwrap());
+    let count = |path: &str| {
+        let (status, body) = daemon.get_with_headers(&format!("/api/v3/{path}"), &bearer);
+        assert_eq!(status, 200, "{path}: {body}");
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        body["metadata"]["resultset"]["count"].as_u64().unwrap()
+    };
+    // Agreements are written last.
+    let until = Instant::now() + Duration::from_secs(60);
+    while count("slas?limit=1") < 2 {
+        assert!(Instant::now() < until, "the demo has no history after a minute");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let results = count("results?limit=1");
+    assert!(results > 55_000, "{results} results");
+    let outages = count("episodes?limit=1&open=false");
+    assert!(outages >= 10, "{outages} outages");
+    assert_eq!(count("events?limit=1"), 4);
+    daemon.signal(Signal::SIGTERM);
+    daemon.wait_for_log("no result was lost");
+    assert!(!data.exists(), "the data of the demo are still there");
 }
 
 /// Writes a certificate and its key for `localhost`.

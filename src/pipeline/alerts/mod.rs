@@ -30,3 +30,4 @@ pub(super) use batch::{BatchOutput, PostCommitActions};
 pub(super) use command::{HealthMap, IngestCommand};
 pub use engine::AlertEngine;
 pub use settings::{AlertEngineDependencies, AlertEngineSettings};
+pub use store_records::episode_record;

@@ -10,7 +10,8 @@ use crate::schema::Monitor;
 use crate::store::{CheckSuppression, StoredEpisode};
 
 /// Converts `change` of an episode of `monitor` to its stored form.
-pub(super) fn episode_record(monitor: &Monitor, change: &EpisodeSnapshot) -> StoredEpisode {
+#[must_use]
+pub fn episode_record(monitor: &Monitor, change: &EpisodeSnapshot) -> StoredEpisode {
     // Serialization cannot fail: all map keys are strings.
     let body = serde_json::to_value(change).unwrap_or_default();
     StoredEpisode {

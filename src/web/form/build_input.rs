@@ -64,6 +64,7 @@ pub(super) fn build_input(
         text,
         default,
         is_in_item: path.contains('['),
+        changes_choices: content.choices.depend_on(path),
         condition: condition_of(field.name),
     };
     let own = content.errors.iter().filter(|error| input.owns(&error.path));
@@ -191,5 +192,5 @@ fn build_item(
 
 /// Whether few items set the field.
 fn is_rare(name: &str) -> bool {
-    ["custom_method", "head", "post"].contains(&name)
+    ["custom_method", "head", "post", "id"].contains(&name)
 }

@@ -16,6 +16,12 @@ const CONDITIONS: &[(&str, &str, &str)] = &[
     ("post_body", "http_method", "POST|PUT|PATCH|DELETE"),
     ("post_content_type", "http_method", "POST|PUT|PATCH|DELETE"),
     ("schema", "comparison", "matches schema"),
+    ("start_day", "persistent", "true"),
+    ("start_time", "persistent", "true"),
+    ("end_day", "persistent", "true"),
+    ("end_time", "persistent", "true"),
+    ("from_date", "persistent", "false"),
+    ("thru_date", "persistent", "false"),
     ("keyword_match_type", "keyword_string", "*"),
     ("keyword_match_invert", "keyword_string", "*"),
     ("keyword_match_case", "keyword_string", "*"),
@@ -37,6 +43,7 @@ mod tests {
     use crate::domain::MonitorType;
     use crate::schema::field::FieldType;
     use crate::schema::table::{FieldTable, for_type};
+    use crate::web::form::records::PAGES;
 
     /// Checks each condition whose input is in `table`: the field that decides is there, and can have the values.
     fn check(table: &FieldTable, seen: &mut Vec<&'static str>) {
@@ -66,6 +73,7 @@ mod tests {
     fn every_condition_is_about_fields_of_the_same_object() {
         let mut seen = Vec::new();
         MonitorType::ALL.iter().for_each(|monitor_type| check(for_type(*monitor_type), &mut seen));
+        PAGES.iter().for_each(|pages| check(pages.table, &mut seen));
         for (name, ..) in CONDITIONS {
             assert!(seen.contains(name), "`{name}` is no field");
         }

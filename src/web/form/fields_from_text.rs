@@ -25,6 +25,11 @@ impl StoredValues {
         Self { masked: values(SecretMode::Masked), revealed: values(SecretMode::Revealed) }
     }
 
+    /// Returns values whose secrets are unknown: masks go back as they are.
+    pub(super) fn masked(values: &Map<String, Value>) -> Self {
+        Self { masked: values.clone(), revealed: values.clone() }
+    }
+
     /// Returns what is stored of the field `name`.
     pub(super) fn get(&self, name: &str) -> StoredValue<'_> {
         StoredValue { masked: self.masked.get(name), revealed: self.revealed.get(name) }

@@ -76,7 +76,7 @@ impl<'a> FormPage<'a> {
                 (format!("Edit {}", monitor.name()), Some(crumb))
             }
         };
-        let choices = FormChoices::new(&context.locations, &context.choices);
+        let choices = FormChoices::of_monitors(&context.locations, &context.choices);
         let content = FormContent {
             texts: &self.texts,
             errors: &self.errors,

@@ -32,6 +32,8 @@ pub(super) struct FormInput {
     pub(super) is_changed: bool,
     /// Whether it belongs to an item of a list, where there is little room.
     pub(super) is_in_item: bool,
+    /// Whether another value of it changes what can be chosen elsewhere.
+    pub(super) changes_choices: bool,
     /// When it has an effect; `None` for always.
     pub(super) condition: Option<Condition>,
 }

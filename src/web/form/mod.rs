@@ -18,6 +18,7 @@ mod nested_values;
 #[cfg(test)]
 mod nested_values_tests;
 mod plain_values;
+pub(super) mod records;
 mod removal;
 mod shown_as;
 mod text_from_values;

@@ -97,6 +97,9 @@ export function prepareForm() {
   for (const kind of ["input", "change"]) {
     document.addEventListener(kind, (event) => event.target.form && showWhatMatters(event.target.form));
   }
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("[data-reload]")) act(event.target.form, "show form");
+  });
   document.addEventListener("dragstart", (event) => {
     dragged = event.target.matches?.(".grip") ? event.target.closest("li.item") : null;
     dragged?.classList.add("dragged");

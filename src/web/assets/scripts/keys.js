@@ -2,7 +2,7 @@
 import { openPalette } from "./palette.js";
 
 // Keys that follow `g`, and where they lead.
-const PLACES = { m: "/", l: "/locations", h: "/manual/" };
+const PLACES = { m: "/", l: "/locations", a: "/account", h: "/manual/" };
 // Keys, and what they click on the page.
 const CLICKS = {
   n: 'a[href="/monitors/new"]',

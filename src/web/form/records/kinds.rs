@@ -1,0 +1,166 @@
+//! The kinds of records that have pages, and what their lists show.
+
+use crate::domain::ConfigRecordKind;
+use crate::schema::field::Field;
+use crate::schema::table::FieldTable;
+use crate::schema::table::alerting::{NOTIFIER_GROUP, RECIPIENT, SLA, TEMPLATE};
+use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, PROPERTY, USER};
+use crate::schema::table::requests::BLACKOUT;
+use crate::web::form::form_fields::shown_fields;
+
+/// A kind of record with pages of its own.
+#[derive(Debug)]
+pub(in crate::web) struct RecordPages {
+    /// The kind.
+    pub(super) kind: ConfigRecordKind,
+    /// Name in paths: that of the API.
+    pub(in crate::web) path: &'static str,
+    /// What they are called together.
+    pub(in crate::web) title: &'static str,
+    /// What one is called, in a sentence.
+    pub(super) noun: &'static str,
+    /// Its fields.
+    pub(in crate::web::form) table: &'static FieldTable,
+    /// Fields in the list; the first one leads to the record.
+    pub(super) columns: &'static [&'static str],
+    /// Whether a record can be changed; otherwise only made and removed.
+    pub(super) is_changeable: bool,
+    /// What comes of removing one.
+    pub(super) removal: &'static str,
+}
+
+impl RecordPages {
+    /// Returns the fields that have an input.
+    pub(super) fn fields(&self) -> Vec<&'static Field> {
+        shown_fields(self.table).collect()
+    }
+
+    /// Returns the path of the list.
+    pub(super) fn list_path(&self) -> String {
+        format!("/account/{}", self.path)
+    }
+}
+
+/// Every kind, in the order of the index.
+pub(in crate::web) static PAGES: [RecordPages; 9] = [
+    RecordPages {
+        kind: ConfigRecordKind::Recipient,
+        path: "recipients",
+        title: "Recipients",
+        noun: "recipient",
+        table: &RECIPIENT,
+        columns: &["name", "recipient", "method_id", "availability_alert", "performance_alert"],
+        is_changeable: true,
+        removal: "It gets no further notifications, and leaves its notifier groups.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::NotifierGroup,
+        path: "notifier-groups",
+        title: "Notifier groups",
+        noun: "notifier group",
+        table: &NOTIFIER_GROUP,
+        columns: &["name", "monitors", "recipients", "errortypes", "is_default"],
+        is_changeable: true,
+        removal: "Its recipients are no longer notified by it. Without any group, every recipient gets every alert.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Template,
+        path: "templates",
+        title: "Templates",
+        noun: "template",
+        table: &TEMPLATE,
+        columns: &["name", "kind", "method_id"],
+        is_changeable: true,
+        removal: "Messages have the built-in texts then.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Blackout,
+        path: "blackouts",
+        title: "Blackouts",
+        noun: "blackout",
+        table: &BLACKOUT,
+        columns: &[
+            "assoc_id",
+            "type",
+            "persistent",
+            "start_day",
+            "start_time",
+            "end_day",
+            "end_time",
+            "from_date",
+            "thru_date",
+            "note",
+        ],
+        is_changeable: true,
+        removal: "Runs and alerts that it would have suppressed take place.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Sla,
+        path: "slas",
+        title: "Service level agreements",
+        noun: "service level agreement",
+        table: &SLA,
+        columns: &["name", "monitor_id", "availability", "uptime", "response_time"],
+        is_changeable: true,
+        removal: "Results stay; there are no further reports of it.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Property,
+        path: "properties",
+        title: "Custom properties",
+        noun: "custom property",
+        table: &PROPERTY,
+        columns: &["name", "values"],
+        is_changeable: true,
+        removal: "A property that a monitor has cannot be removed.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Location,
+        path: "locations",
+        title: "Locations",
+        noun: "location",
+        table: &LOCATION_RECORD,
+        columns: &["name", "region", "private", "verifies", "managed"],
+        is_changeable: true,
+        removal: "A location that a monitor uses cannot be removed.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Certificate,
+        path: "certificates",
+        title: "Certificates",
+        noun: "certificate",
+        table: &CERTIFICATE,
+        columns: &["name", "kind", "subject", "not_after"],
+        is_changeable: false,
+        removal: "A certificate that a monitor names cannot be removed.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::User,
+        path: "users",
+        title: "Users",
+        noun: "user",
+        table: &USER,
+        columns: &["login", "name", "role", "enabled"],
+        is_changeable: true,
+        removal: "The user is signed out everywhere, and the user's tokens end.",
+    },
+];
+
+/// Finds the kind with this name in paths.
+pub(super) fn find_pages(path: &str) -> Option<&'static RecordPages> {
+    PAGES.iter().find(|pages| pages.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_fields_of_their_kind() {
+        for pages in &PAGES {
+            for column in pages.columns {
+                assert!(pages.table.field(column).is_some(), "{}: {column}", pages.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The index of an account, and the lists of its records.
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::kinds::{PAGES, RecordPages};
+use super::record_choices::record_choices;
+use super::record_form::render_account_page;
+use super::record_page::find;
+use super::state::AccountState;
+use crate::service::ServiceError;
+use crate::store::{ConfigRecordFilter, Pagination};
+use crate::web::actions::refused;
+use crate::web::form::form_choices::FormChoices;
+use crate::web::form::labels::label;
+use crate::web::page_frame::{PageFrame, Section, render_page};
+use crate::web::viewer::Viewer;
+
+/// Records on a page.
+const PAGE_ROWS: u32 = 100;
+/// Longest text in a cell, in characters.
+const MAX_CELL_CHARS: usize = 120;
+
+#[derive(Template)]
+#[template(path = "account_index.html", config = "src/web/askama.toml")]
+struct Index;
+
+#[derive(Template)]
+#[template(path = "record_list.html", config = "src/web/askama.toml")]
+struct RecordList<'a> {
+    pages: &'a RecordPages,
+    list_path: String,
+    columns: Vec<String>,
+    rows: Vec<RecordRow>,
+    total: u64,
+    may_edit: bool,
+    /// Numbers of the pages before and behind this one.
+    previous: Option<u32>,
+    next: Option<u32>,
+}
+
+struct RecordRow {
+    id: i64,
+    cells: Vec<String>,
+}
+
+/// `?page=`, from 1.
+#[derive(Deserialize)]
+pub(in crate::web) struct ListQuery {
+    #[serde(default)]
+    page: Option<u32>,
+}
+
+/// `GET /account`
+pub(in crate::web) async fn get_index(Extension(viewer): Extension<Viewer>) -> Response {
+    if viewer.caller.is_none() {
+        return refused(&ServiceError::Forbidden("Sign in to see what belongs to an account".to_owned()));
+    }
+    let frame = PageFrame { section: Some(Section::Account), ..PageFrame::new("Account · Vigie", &viewer) };
+    // Writing into a string cannot fail.
+    axum::response::IntoResponse::into_response(render_page(frame, &Index.render().unwrap_or_default()))
+}
+
+/// `GET /account/{kind}`
+pub(in crate::web) async fn get_list(
+    State(state): State<AccountState>,
+    Extension(viewer): Extension<Viewer>,
+    Path(kind): Path<String>,
+    Query(query): Query<ListQuery>,
+) -> Response {
+    let (pages, caller) = match find(&viewer, &kind) {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    let page = query.page.unwrap_or(1).max(1);
+    let wanted = Pagination { limit: PAGE_ROWS, offset: u64::from(page - 1) * u64::from(PAGE_ROWS) };
+    let listed = state.config_record_service.list(&caller, ConfigRecordFilter::new(pages.kind), wanted).await;
+    let listed = match listed {
+        Ok(listed) => listed,
+        Err(error) => return refused(&error),
+    };
+    let (of_monitors, of_recipients) = (
+        record_choices(&state, &caller, pages, false).await,
+        record_choices(&state, &caller, pages, true).await,
+    );
+    let (of_monitors, of_recipients) = match (of_monitors, of_recipients) {
+        (Ok(of_monitors), Ok(of_recipients)) => (of_monitors, of_recipients),
+        (Err(error), _) | (_, Err(error)) => return refused(&error),
+    };
+    let to_row = |record: &Map<String, Value>| {
+        let is_about_recipient = record.get("type").and_then(Value::as_str) == Some("Notifier");
+        let choices = if is_about_recipient { &of_recipients } else { &of_monitors };
+        RecordRow {
+            id: record.get("id").and_then(Value::as_i64).unwrap_or_default(),
+            cells: pages.columns.iter().map(|column| cell(record.get(*column), column, choices)).collect(),
+        }
+    };
+    let has_more = u64::from(page) * u64::from(PAGE_ROWS) < listed.total;
+    let list = RecordList {
+        pages,
+        list_path: pages.list_path(),
+        columns: pages.columns.iter().map(|column| label(column)).collect(),
+        rows: listed.items.iter().map(to_row).collect(),
+        total: listed.total,
+        may_edit: viewer.may_edit(),
+        previous: (page > 1).then(|| page - 1),
+        next: has_more.then(|| page + 1),
+    };
+    // Writing into a string cannot fail.
+    render_account_page(&viewer, pages.title, None, &list.render().unwrap_or_default())
+}
+
+/// Returns what a cell shows of `value`: the name of what an id refers to, and of a list of objects how many there are.
+fn cell(value: Option<&Value>, column: &str, choices: &FormChoices) -> String {
+    let text = match value {
+        None | Some(Value::Null) => return "–".to_owned(),
+        Some(Value::Bool(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
+        Some(Value::Array(items)) => items.len().to_string(),
+        Some(Value::String(text)) if text.is_empty() => "–".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let choice = choices
+        .of(column)
+        .and_then(|choices| choices.into_iter().find(|(value, _)| *value == text).map(|(_, label)| label));
+    choice.unwrap_or(text).chars().take(MAX_CELL_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn cells_are_words() {
+        let mut choices = FormChoices::default();
+        choices.add("monitor_id", vec![("7".to_owned(), "shop".to_owned())]);
+        for (column, value, expected) in [
+            ("monitor_id", json!(7), "shop"),
+            ("monitor_id", json!(8), "8"),
+            ("enabled", json!(true), "yes"),
+            ("values", json!([{"id": 1}, {"id": 2}]), "2"),
+            ("note", json!(null), "–"),
+            ("note", json!(""), "–"),
+            ("note", json!("<b>"), "<b>"),
+        ] {
+            assert_eq!(cell(Some(&value), column, &choices), expected);
+        }
+    }
+}

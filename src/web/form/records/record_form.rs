@@ -1,0 +1,190 @@
+//! The form of a record.
+
+use askama::Template;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
+
+use super::kinds::RecordPages;
+use super::record_choices::record_choices;
+use super::state::AccountState;
+use crate::domain::Revision;
+use crate::service::{Caller, SavedObject, ServiceError};
+use crate::syntax::ValidationError;
+use crate::web::actions::refused;
+use crate::web::csrf::FORM_TOKEN_FIELD;
+use crate::web::form::build_input::{FormContent, build_input};
+use crate::web::form::fields_from_text::{StoredValues, body_from_texts};
+use crate::web::form::input::FormInput;
+use crate::web::form::labels::error_text;
+use crate::web::form::text_from_values::{FormTexts, texts_from_values};
+use crate::web::form::typed_secrets::seal_typed_secrets;
+use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
+use crate::web::viewer::Viewer;
+
+/// A record in its form.
+pub(super) struct RecordForm {
+    /// Its kind.
+    pub(super) pages: &'static RecordPages,
+    /// Its id; `None` for a new one.
+    pub(super) id: Option<i64>,
+    /// What is stored, with masks; the defaults for a new one.
+    pub(super) stored: Map<String, Value>,
+    /// What stands in the inputs.
+    pub(super) texts: FormTexts,
+    /// The revision that the person saw; empty for a new one.
+    pub(super) revision: String,
+    /// What is wrong with it.
+    pub(super) errors: Vec<ValidationError>,
+    /// Path of the item that the person goes on with.
+    pub(super) focus: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "record_form.html", config = "src/web/askama.toml")]
+struct RecordFormPage<'a> {
+    title: &'a str,
+    description: &'a str,
+    action: &'a str,
+    form_token: &'a str,
+    revision: &'a str,
+    general_errors: Vec<String>,
+    inputs: Vec<FormInput>,
+    list_path: &'a str,
+    /// Path of the page that asks whether to remove it; empty for a new one.
+    removal_path: &'a str,
+}
+
+impl RecordFormPage<'_> {
+    fn wrong_inputs(&self) -> Vec<&FormInput> {
+        let mut wrong = Vec::new();
+        self.inputs.iter().for_each(|input| input.collect_wrong(&mut wrong));
+        wrong
+    }
+}
+
+impl RecordForm {
+    /// Returns the form of a new record.
+    pub(super) fn new(pages: &'static RecordPages) -> Self {
+        Self::with_values(pages, None, pages.table.defaults(), String::new())
+    }
+
+    /// Returns the form of the record `id` with the fields `stored`.
+    pub(super) fn existing(
+        pages: &'static RecordPages,
+        id: i64,
+        stored: Map<String, Value>,
+        revision: Revision,
+    ) -> Self {
+        Self::with_values(pages, Some(id), stored, revision.to_string())
+    }
+
+    fn with_values(
+        pages: &'static RecordPages,
+        id: Option<i64>,
+        stored: Map<String, Value>,
+        revision: String,
+    ) -> Self {
+        let texts = texts_from_values(&pages.fields(), &stored);
+        Self { pages, id, stored, texts, revision, errors: Vec::new(), focus: None }
+    }
+
+    fn stored_values(&self) -> StoredValues {
+        match self.id {
+            Some(_) => StoredValues::masked(&self.stored),
+            None => StoredValues::default(),
+        }
+    }
+
+    /// Saves what the form holds.
+    pub(super) async fn save(
+        &self,
+        state: &AccountState,
+        caller: &Caller,
+    ) -> Result<SavedObject, ServiceError> {
+        let fields = self.pages.fields();
+        let shown = texts_from_values(&fields, &self.stored);
+        let body = body_from_texts(&fields, &self.texts, &shown, &self.stored_values(), self.id.is_none())?;
+        let (service, kind) = (&state.config_record_service, self.pages.kind);
+        match self.id {
+            None => service.create(caller, kind, &body).await,
+            Some(id) => {
+                // Without the revision that the person saw, the change of somebody else would be lost.
+                let seen = self.revision.parse().map(Revision);
+                let seen = seen.map_err(|_| ServiceError::PreconditionFailed)?;
+                service.patch(caller, kind, id, &body, Some(seen)).await
+            }
+        }
+    }
+
+    /// Makes the page.
+    pub(super) async fn render(
+        mut self,
+        state: &AccountState,
+        viewer: &Viewer,
+        caller: &Caller,
+        status: StatusCode,
+    ) -> Response {
+        let fields = self.pages.fields();
+        seal_typed_secrets(&state.actions.monitor_service, caller, &fields, &mut self.texts);
+        let is_about_recipient = self.texts.get("type").is_some_and(|kind| kind == "Notifier");
+        let choices = match record_choices(state, caller, self.pages, is_about_recipient).await {
+            Ok(choices) => choices,
+            Err(error) => return refused(&error),
+        };
+        let (pages, stored) = (self.pages, self.stored_values());
+        let content = FormContent {
+            texts: &self.texts,
+            errors: &self.errors,
+            choices: &choices,
+            focus: self.focus.as_deref(),
+        };
+        let to_input = |field: &&'static crate::schema::field::Field| {
+            build_input(field, field.name, content, stored.get(field.name))
+        };
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        let is_general = |error: &&ValidationError| {
+            !error.path.split(['.', '[']).next().is_some_and(|name| names.contains(&name))
+        };
+        let (noun, list_path) = (pages.noun, pages.list_path());
+        let (title, action, removal_path) = match self.id {
+            None => (format!("New {noun}"), format!("{list_path}/new"), String::new()),
+            Some(id) => {
+                (format!("Edit {noun}"), format!("{list_path}/{id}"), format!("{list_path}/{id}/remove"))
+            }
+        };
+        let page = RecordFormPage {
+            title: &title,
+            description: pages.table.description,
+            action: &action,
+            form_token: viewer.form_token().unwrap_or_default(),
+            revision: &self.revision,
+            general_errors: self.errors.iter().filter(is_general).map(error_text).collect(),
+            inputs: fields.iter().map(to_input).collect(),
+            list_path: &list_path,
+            removal_path: &removal_path,
+        };
+        // Writing into a string cannot fail.
+        let body = page.render().unwrap_or_default();
+        (status, render_account_page(viewer, &title, Some(pages), &body)).into_response()
+    }
+}
+
+/// Renders a page below the list of `pages`, or below the index.
+pub(super) fn render_account_page(
+    viewer: &Viewer,
+    title: &str,
+    pages: Option<&RecordPages>,
+    body: &str,
+) -> Response {
+    let index =
+        Breadcrumb { name: Section::Account.name().to_owned(), path: Section::Account.path().to_owned() };
+    let list = pages.map(|pages| Breadcrumb { name: pages.title.to_owned(), path: pages.list_path() });
+    let page_title = format!("{title} · Vigie");
+    let frame = PageFrame {
+        section: Some(Section::Account),
+        breadcrumbs: std::iter::once(index).chain(list).collect(),
+        ..PageFrame::new(&page_title, viewer)
+    };
+    render_page(frame, body).into_response()
+}

@@ -1,0 +1,179 @@
+//! The pages with the form of a record.
+
+use askama::Template;
+use axum::Extension;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::Value;
+
+use super::kinds::{RecordPages, find_pages};
+use super::record_form::{RecordForm, render_account_page};
+use super::state::AccountState;
+use crate::service::{Caller, SavedObject, ServiceError};
+use crate::syntax::node::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
+use crate::web::actions::{MAX_MONITOR_FORM_BYTES, OwnForm, read_own_form, refused};
+use crate::web::form::form_action::FormAction;
+use crate::web::form::input_names::ACTION_NAME;
+use crate::web::form::labels::label;
+use crate::web::form::typed_secrets::open_typed_secrets;
+use crate::web::forms::see_other;
+use crate::web::responses::not_found;
+use crate::web::viewer::Viewer;
+
+/// What only the response to a new record has, such as the secret of a location.
+#[derive(Template)]
+#[template(path = "record_created.html", config = "src/web/askama.toml")]
+struct Created<'a> {
+    noun: &'a str,
+    values: Vec<(String, String)>,
+    list_path: String,
+}
+
+/// `GET /account/{kind}/new`
+pub(in crate::web) async fn get_new_form(
+    State(state): State<AccountState>,
+    Extension(viewer): Extension<Viewer>,
+    Path(kind): Path<String>,
+) -> Response {
+    match find(&viewer, &kind) {
+        Ok((pages, caller)) => RecordForm::new(pages).render(&state, &viewer, &caller, StatusCode::OK).await,
+        Err(response) => response,
+    }
+}
+
+/// `GET /account/{kind}/{id}`
+pub(in crate::web) async fn get_edit_form(
+    State(state): State<AccountState>,
+    Extension(viewer): Extension<Viewer>,
+    Path((kind, id)): Path<(String, String)>,
+) -> Response {
+    let (pages, caller) = match find(&viewer, &kind) {
+        Ok(found) => found,
+        Err(response) => return response,
+    };
+    match load(&state, &caller, pages, &id).await {
+        Ok(form) => form.render(&state, &viewer, &caller, StatusCode::OK).await,
+        Err(response) => response,
+    }
+}
+
+/// `POST /account/{kind}/new`
+pub(in crate::web) async fn post_new_form(
+    State(state): State<AccountState>,
+    Path(kind): Path<String>,
+    request: Request,
+) -> Response {
+    let (form, pages, caller) = match read(&state, &kind, request).await {
+        Ok(read) => read,
+        Err(response) => return response,
+    };
+    respond(&state, &caller, RecordForm::new(pages), form).await
+}
+
+/// `POST /account/{kind}/{id}`
+pub(in crate::web) async fn post_edit_form(
+    State(state): State<AccountState>,
+    Path((kind, id)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    let (form, pages, caller) = match read(&state, &kind, request).await {
+        Ok(read) => read,
+        Err(response) => return response,
+    };
+    match load(&state, &caller, pages, &id).await {
+        Ok(record) => respond(&state, &caller, record, form).await,
+        Err(response) => response,
+    }
+}
+
+/// Finds the kind with the name `kind`, and who acts for the viewer.
+pub(super) fn find(viewer: &Viewer, kind: &str) -> Result<(&'static RecordPages, Caller), Response> {
+    let pages = find_pages(kind).ok_or_else(|| not_found("This page does not exist"))?;
+    let caller = viewer.caller.clone();
+    let sign_in =
+        || refused(&ServiceError::Forbidden("Sign in to see what belongs to an account".to_owned()));
+    Ok((pages, caller.ok_or_else(sign_in)?))
+}
+
+/// Reads the form of a record of the kind `kind`.
+pub(super) async fn read(
+    state: &AccountState,
+    kind: &str,
+    request: Request,
+) -> Result<(OwnForm, &'static RecordPages, Caller), Response> {
+    let form = read_own_form(&state.actions.auth, request, MAX_MONITOR_FORM_BYTES).await?;
+    let (pages, caller) = find(&form.viewer, kind)?;
+    Ok((form, pages, caller))
+}
+
+/// Loads the form of the record `id`.
+pub(super) async fn load(
+    state: &AccountState,
+    caller: &Caller,
+    pages: &'static RecordPages,
+    id: &str,
+) -> Result<RecordForm, Response> {
+    let missing = || not_found("It does not exist");
+    let id = id.parse().map_err(|_| missing())?;
+    match state.config_record_service.get(caller, pages.kind, id).await {
+        Ok((record, revision)) => Ok(RecordForm::existing(pages, id, record, revision)),
+        Err(ServiceError::NotFound) => Err(missing()),
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+/// Does what the button of `form` says.
+async fn respond(state: &AccountState, caller: &Caller, mut record: RecordForm, form: OwnForm) -> Response {
+    let OwnForm { viewer, mut fields, .. } = form;
+    open_typed_secrets(&state.actions.monitor_service, caller, &mut fields);
+    let action = FormAction::parse(fields.remove(ACTION_NAME).as_deref());
+    let current =
+        std::mem::replace(&mut record.revision, fields.get("revision").cloned().unwrap_or_default());
+    record.texts = fields;
+    let mut status = StatusCode::OK;
+    match action {
+        FormAction::Edit(edit) => record.focus = edit.apply(&record.pages.fields(), &mut record.texts),
+        FormAction::Save => match record.save(state, caller).await {
+            Ok(saved) => return created_or_list(&viewer, record.pages, record.id, &saved),
+            Err(ServiceError::Invalid(errors)) => {
+                (record.errors, status) = (errors, StatusCode::UNPROCESSABLE_ENTITY);
+            }
+            Err(ServiceError::PreconditionFailed) => {
+                let message = "Somebody else changed this since you opened the form. Save again to overwrite";
+                record.errors = vec![general_error(message)];
+                (record.revision, status) = (current, StatusCode::PRECONDITION_FAILED);
+            }
+            Err(ServiceError::Conflict(message) | ServiceError::Forbidden(message)) => {
+                (record.errors, status) = (vec![general_error(&message)], StatusCode::CONFLICT);
+            }
+            Err(error) => return refused(&error),
+        },
+        FormAction::Check(_) | FormAction::Show(_) | FormAction::ShowForm => {}
+    }
+    record.render(state, &viewer, caller, status).await
+}
+
+fn general_error(message: &str) -> ValidationError {
+    ValidationError::new(ValidationErrorKind::Conflict, "", Position::default(), message.to_owned())
+}
+
+/// Leads to the list, or shows what only this response has.
+fn created_or_list(
+    viewer: &Viewer,
+    pages: &'static RecordPages,
+    id: Option<i64>,
+    saved: &SavedObject,
+) -> Response {
+    let to_text = |(name, value): (&String, &Value)| {
+        (label(name), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    let values: Vec<_> = saved.create_response_fields.iter().map(to_text).collect();
+    if id.is_some() || values.is_empty() {
+        return see_other(&pages.list_path(), None);
+    }
+    let created = Created { noun: pages.noun, values, list_path: pages.list_path() };
+    // Writing into a string cannot fail.
+    render_account_page(viewer, "Created", Some(pages), &created.render().unwrap_or_default())
+}
