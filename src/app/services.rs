@@ -94,7 +94,11 @@ impl Services {
         let key_file = key_file_location.path.clone();
         let keyring = Arc::new(open_keyring(config_store.as_ref(), key_file_location).await?);
         let account_cache = Arc::new(AccountCache::new(Arc::clone(&config_store), instance_data(settings)));
-        monitor_reader.set_account_data(Arc::clone(&account_cache), Arc::clone(&config_store));
+        monitor_reader.set_account_data(
+            Arc::clone(&account_cache),
+            Arc::clone(&config_store),
+            Arc::clone(&alert_store),
+        );
         probe_builder.set_keyring(Arc::clone(&keyring));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             bus: bus.clone(),

@@ -9,11 +9,14 @@ mod board_cache;
 mod caller;
 mod client_connection;
 mod custom_property_filter;
+mod error_budgets;
 mod events;
+mod monitor_marks;
 mod monitor_reader;
 mod monitor_search;
 pub mod monitors;
 mod on_demand_test;
+mod outage_times;
 mod overall_health;
 mod property_counts;
 mod provision;
@@ -24,6 +27,7 @@ mod rollup_cache;
 mod rollups;
 mod secret_sealing;
 pub(crate) mod sla;
+mod state_sentence;
 mod status_board;
 mod status_groups;
 mod status_query;
@@ -39,13 +43,16 @@ pub use bearer_token::bearer_token;
 pub use caller::{Caller, EntryPoint, SavedObject, ServiceError};
 pub use client_connection::ClientConnection;
 pub use custom_property_filter::{CustomPropertyFilter, CustomPropertyFilters, property_filter};
+pub use error_budgets::{BudgetOfGoal, ErrorBudgets};
 pub use events::{EventMarker, event_series};
+pub use monitor_marks::{MarkKind, MonitorMark};
 pub use monitor_reader::MonitorReader;
 pub use monitors::{
     AppliedChange, ApplyOptions, ExpectedRevision, LastRunLookup, MonitorDefinition, MonitorDependencies,
     MonitorService,
 };
 pub use on_demand_test::{OnDemandTestDependencies, OnDemandTests, TestProgress, on_demand_test_url};
+pub use outage_times::OutageTimes;
 pub use overall_health::{HealthLookup, OverallHealth};
 pub use provision::{DesiredMonitor, ProvisionPlan, plan_provision, provision, provision_with_stored};
 pub use records::{

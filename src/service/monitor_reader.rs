@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::account_choices::AccountChoices;
 use super::board_cache::BoardCache;
 use super::custom_property_filter::CustomPropertyFilters;
+use super::error_budgets::ErrorBudgetCache;
 use super::events::{EventMarker, event_markers};
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
@@ -22,8 +23,8 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 use crate::store::{
-    ConfigStore, MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination, ResultFilter,
-    ResultStore, StoreError,
+    AlertStore, ConfigStore, MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination,
+    ResultFilter, ResultStore, StoreError,
 };
 use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
@@ -38,8 +39,11 @@ pub struct MonitorReader {
     health_source: OverallHealthSource,
     /// Supplies the custom properties, once it is set.
     account_cache: OnceLock<Arc<AccountCache>>,
-    /// Supplies the events, once it is set.
+    /// Supplies events, agreements and the audit trail, once it is set.
     config_store: OnceLock<Arc<dyn ConfigStore>>,
+    /// Supplies outages, once it is set.
+    alert_store: OnceLock<Arc<dyn AlertStore>>,
+    error_budget_cache: ErrorBudgetCache,
 }
 
 impl MonitorReader {
@@ -59,13 +63,41 @@ impl MonitorReader {
             health_source: OverallHealthSource::default(),
             account_cache: OnceLock::new(),
             config_store: OnceLock::new(),
+            alert_store: OnceLock::new(),
+            error_budget_cache: ErrorBudgetCache::default(),
         }
     }
 
-    /// Sets what supplies the custom properties and the events of accounts; only the first call counts.
-    pub fn set_account_data(&self, account_cache: Arc<AccountCache>, config_store: Arc<dyn ConfigStore>) {
+    /// Sets what supplies the custom properties, the events and the outages of accounts; only the first call counts.
+    pub fn set_account_data(
+        &self,
+        account_cache: Arc<AccountCache>,
+        config_store: Arc<dyn ConfigStore>,
+        alert_store: Arc<dyn AlertStore>,
+    ) {
         let _ = self.account_cache.set(account_cache);
         let _ = self.config_store.set(config_store);
+        let _ = self.alert_store.set(alert_store);
+    }
+
+    /// Returns what supplies account data; `None` where there are no accounts.
+    pub(super) fn account_cache(&self) -> Option<&AccountCache> {
+        self.account_cache.get().map(|cache| &**cache)
+    }
+
+    /// Returns the store of records and of the audit trail; `None` where there are no accounts.
+    pub(super) fn config_store(&self) -> Option<&dyn ConfigStore> {
+        self.config_store.get().map(|store| &**store)
+    }
+
+    /// Returns the store of outages; `None` where there are no accounts.
+    pub(super) fn alert_store(&self) -> Option<&dyn AlertStore> {
+        self.alert_store.get().map(|store| &**store)
+    }
+
+    /// Returns the error budgets that were computed lately.
+    pub(super) const fn error_budget_cache(&self) -> &ErrorBudgetCache {
+        &self.error_budget_cache
     }
 
     /// Returns markers of the newest events of `customer` in `from..until`, oldest first.

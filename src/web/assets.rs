@@ -22,23 +22,31 @@ struct Asset {
 }
 
 /// Every file. Those of others stand in `vendor/`, with their licences and checksums.
-const ASSETS: [Asset; 12] = [
+const ASSETS: [Asset; 16] = [
     Asset {
         name: "style.css",
         content_type: "text/css; charset=utf-8",
         content: include_str!("assets/style.css"),
     },
+    Asset {
+        name: "uplot.min.css",
+        content_type: "text/css; charset=utf-8",
+        content: include_str!("assets/vendor/uplot.min.css"),
+    },
     Asset { name: "icon.svg", content_type: "image/svg+xml", content: include_str!("assets/icon.svg") },
     script("htmx.min.js", include_str!("assets/vendor/htmx.min.js")),
     script("hx-sse.min.js", include_str!("assets/vendor/hx-sse.min.js")),
+    script("uplot.min.js", include_str!("assets/vendor/uplot.min.js")),
     script("main.js", include_str!("assets/scripts/main.js")),
     script("ages.js", include_str!("assets/scripts/ages.js")),
+    script("charts.js", include_str!("assets/scripts/charts.js")),
     script("choices.js", include_str!("assets/scripts/choices.js")),
     script("form.js", include_str!("assets/scripts/form.js")),
     script("keys.js", include_str!("assets/scripts/keys.js")),
     script("live_state.js", include_str!("assets/scripts/live_state.js")),
     script("palette.js", include_str!("assets/scripts/palette.js")),
     script("retry.js", include_str!("assets/scripts/retry.js")),
+    script("units.js", include_str!("assets/scripts/units.js")),
 ];
 
 /// Hash of all files.

@@ -16,6 +16,7 @@ mod history;
 mod history_bars;
 mod html;
 mod known_hosts;
+mod latency;
 mod live;
 mod locations_page;
 mod locations_state;

@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 
 use super::actions::render_buttons;
 use super::history_bars::load_history_bars;
 use super::html::{escape, format_micros, format_time, render_age};
+use super::latency::{LatencyQuery, render_latency};
 use super::live::{LiveBlock, LivePage, LiveRow};
 use super::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use super::page_state::PageState;
@@ -33,12 +34,17 @@ pub(super) async fn get_page(
     State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
+    Query(latency_query): Query<LatencyQuery>,
 ) -> Response {
     let (monitor, page) = match find_page(&state, &viewer, &id).await {
         Ok(found) => found,
         Err(response) => return response,
     };
-    let parts = page.render(&format!("/monitors/{}", monitor.id));
+    let latency = match render_latency(&state, &monitor, &viewer, &latency_query).await {
+        Ok(latency) => latency,
+        Err(error) => return store_unavailable(&error),
+    };
+    let parts = page.render_with(&format!("/monitors/{}", monitor.id), "results", &latency);
     let history = match viewer.caller_for(monitor.customer) {
         Some(_) => format!(r#"<a href="/monitors/{}/history">Outages and changes</a>"#, monitor.id),
         None => String::new(),
@@ -75,6 +81,7 @@ async fn load_page(state: &PageState, monitor: &Monitor, viewer: &Viewer) -> Res
     let locations = state.monitor_reader.locations();
     let columns = ResultColumns::for_results(&results, monitor, &locations);
     let blocks = vec![
+        LiveBlock::new("state", render_state(state, monitor, &results).await?),
         LiveBlock::new("buttons", render_buttons(monitor, viewer, state.clock.now())),
         LiveBlock::new("facts", render_settings(monitor, state)),
         LiveBlock::new("history", load_history_bars(state, monitor, state.clock.now()).await?),
@@ -82,6 +89,17 @@ async fn load_page(state: &PageState, monitor: &Monitor, viewer: &Viewer) -> Res
         render_results(&results, &events, &columns, state.clock.now()),
     ];
     Ok(LivePage { title: format!("{} · Vigie", monitor.name()), blocks })
+}
+
+/// Renders the state of `monitor` and why, in one sentence.
+async fn render_state(
+    state: &PageState,
+    monitor: &Monitor,
+    results: &PaginatedResults,
+) -> Result<String, StoreError> {
+    let (reader, now) = (&state.monitor_reader, state.clock.now());
+    let sentence = reader.state_sentence(monitor, &results.results, now, format_time).await?;
+    Ok(format!(r#"<p class="state-now">{}.</p>"#, escape(&sentence)))
 }
 
 /// Returns the events of the account since the oldest of `results`. A viewer of public pages is no user of the account

@@ -38,7 +38,7 @@ impl Granularity {
     }
 
     /// Returns the default start of a report: the start of the day, month or year.
-    pub(super) fn default_start(self, zone: &TimeZone, now: Timestamp) -> Timestamp {
+    pub(in crate::service) fn default_start(self, zone: &TimeZone, now: Timestamp) -> Timestamp {
         let now = to_zoned(zone, now);
         let start = match self {
             Self::Hour => now.start_of_day(),

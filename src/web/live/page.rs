@@ -74,6 +74,18 @@ impl LivePage {
         parts + &render_live_element(path, self)
     }
 
+    /// Renders it as [`Self::render`] does, with `unchanging` before the part `before`, which is not kept up to date.
+    pub(in crate::web) fn render_with(&self, path: &str, before: &str, unchanging: &str) -> String {
+        let mut out = String::new();
+        for block in &self.blocks {
+            if block.id == before {
+                out.push_str(unchanging);
+            }
+            out.push_str(&block.render());
+        }
+        out + &render_live_element(path, self)
+    }
+
     /// Returns what tells this state of the page from others, also from those of another process.
     pub(in crate::web) fn fingerprint(&self) -> String {
         let mut hasher = DefaultHasher::new();

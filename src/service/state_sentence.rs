@@ -1,0 +1,277 @@
+//! The state of a monitor, and why, in one sentence.
+
+use std::time::Duration;
+
+use super::monitor_reader::MonitorReader;
+use super::overall_health::OverallHealth;
+use super::result_view::deciding_reason;
+use crate::alerting::MonitorHealth;
+use crate::domain::{CheckResult, MonitorLocationState, Outcome, Timestamp};
+use crate::schedule::BlackoutTarget;
+use crate::schema::Monitor;
+use crate::store::StoreError;
+
+/// What the sentence is made from.
+struct StateFacts<'a> {
+    /// Health over all locations.
+    health: OverallHealth,
+    /// Until when it is paused.
+    paused_until: Option<Timestamp>,
+    /// Until when the present blackout of its runs lasts.
+    blackout_until: Option<Timestamp>,
+    /// When its open outage began.
+    outage_started_at: Option<Timestamp>,
+    /// Its states at the locations that it has now.
+    states: &'a [MonitorLocationState],
+    /// Returns why the newest result with this outcome has it; empty for no reason.
+    reason: &'a dyn Fn(Outcome) -> String,
+}
+
+impl StateFacts<'_> {
+    /// Returns the sentence, without a full stop. `format_time` formats times.
+    fn sentence(&self, format_time: impl Fn(Timestamp) -> String) -> String {
+        match self.health {
+            OverallHealth::Disabled => "Disabled: it is not checked".to_owned(),
+            OverallHealth::Paused => match self.paused_until {
+                Some(until) => format!("Paused until {} UTC: it is not checked", format_time(until)),
+                None => "Paused: it is not checked".to_owned(),
+            },
+            OverallHealth::Active(MonitorHealth::Down) => self.down_sentence(&format_time),
+            OverallHealth::Active(_) if self.states.is_empty() => "Waiting for its first result".to_owned(),
+            OverallHealth::Active(MonitorHealth::BlackedOut) => match self.blackout_until {
+                Some(until) => format!("In a blackout until {} UTC", format_time(until)),
+                None => "Its last run fell into a blackout".to_owned(),
+            },
+            OverallHealth::Active(MonitorHealth::Failing) => {
+                let text = format!("Failing{}, not yet an outage", self.from_locations(Outcome::Error));
+                self.with_reason(&text, Outcome::Error)
+            }
+            OverallHealth::Active(MonitorHealth::Up) => self.up_sentence(&format_time),
+            OverallHealth::Active(MonitorHealth::Unknown) => self.unknown_sentence(),
+        }
+    }
+
+    fn down_sentence(&self, format_time: &impl Fn(Timestamp) -> String) -> String {
+        let failing = |state: &&MonitorLocationState| state.outcome == Outcome::Error;
+        let first_failure = || self.states.iter().filter(failing).map(|state| state.streak_started_at).min();
+        let since = self.outage_started_at.or_else(first_failure);
+        let since = since.map(|since| format!(" since {} UTC", format_time(since))).unwrap_or_default();
+        self.with_reason(&format!("Down{since}{}", self.from_locations(Outcome::Error)), Outcome::Error)
+    }
+
+    fn up_sentence(&self, format_time: &impl Fn(Timestamp) -> String) -> String {
+        let is_odd = |state: &MonitorLocationState| state.outcome != Outcome::Ok;
+        let odd = self.states.iter().filter(|state| is_odd(state)).max_by_key(|state| state.planned_at);
+        if let Some(odd) = odd {
+            let from = self.from_locations(odd.outcome);
+            return match odd.outcome {
+                Outcome::Missed => format!("Up, but the last run{from} was missed"),
+                Outcome::Blackout => format!("Up, but the last run{from} fell into a blackout"),
+                outcome => {
+                    let text = match outcome {
+                        Outcome::Warning => format!("Up with a warning{from}"),
+                        Outcome::Unknown => format!("Up, but the last run{from} had no conclusive result"),
+                        _ => format!("Up, but the last run{from} failed"),
+                    };
+                    self.with_reason(&text, outcome)
+                }
+            };
+        }
+        match self.states {
+            [state] if state.streak == 1 => "Up: the last run passed".to_owned(),
+            [state] => format!(
+                "Up: the last {} runs passed, since {} UTC",
+                state.streak,
+                format_time(state.streak_started_at)
+            ),
+            states => {
+                let since = states.iter().map(|state| state.streak_started_at).max();
+                let since = since.map(format_time).unwrap_or_default();
+                format!("Up: every check from all {} locations passed since {since} UTC", states.len())
+            }
+        }
+    }
+
+    fn unknown_sentence(&self) -> String {
+        match self.states.iter().max_by_key(|state| state.planned_at).map(|state| state.outcome) {
+            Some(Outcome::Missed) => "Unknown: the last run was missed".to_owned(),
+            Some(Outcome::Unknown) => {
+                self.with_reason("Unknown, as the last run had no conclusive result", Outcome::Unknown)
+            }
+            Some(Outcome::Blackout) => "Unknown: the last run fell into a blackout".to_owned(),
+            Some(Outcome::Ok | Outcome::Warning | Outcome::Error) | None => {
+                "Unknown: its last run is not settled yet".to_owned()
+            }
+        }
+    }
+
+    /// Returns from how many of several locations the last check had this outcome, such as ` from 2 of 3 locations`; empty
+    /// for none and for a single location.
+    fn from_locations(&self, outcome: Outcome) -> String {
+        let count = self.states.iter().filter(|state| state.outcome == outcome).count();
+        match (count, self.states.len()) {
+            (0, _) | (_, 1) => String::new(),
+            (count, all) if count == all => format!(" from all {all} locations"),
+            (count, all) => format!(" from {count} of {all} locations"),
+        }
+    }
+
+    fn with_reason(&self, text: &str, outcome: Outcome) -> String {
+        let reason = (self.reason)(outcome);
+        if reason.is_empty() { text.to_owned() } else { format!("{text}: {reason}") }
+    }
+}
+
+impl MonitorReader {
+    /// Returns the state of `monitor` and why in one sentence, without a full stop. `results` are its newest ones,
+    /// `format_time` formats times.
+    pub async fn state_sentence(
+        &self,
+        monitor: &Monitor,
+        results: &[CheckResult],
+        now: Timestamp,
+        format_time: impl Fn(Timestamp) -> String,
+    ) -> Result<String, StoreError> {
+        let health = self.overall_health(monitor, now);
+        let mut states = self.states_for(vec![monitor.id]).await?;
+        let mut blackout_until = None;
+        if let Some(accounts) = self.account_cache() {
+            let account = accounts.account(monitor.customer).await?;
+            // Locations that it had before say nothing about it now.
+            let pool = account.location_pool_ids(monitor);
+            states.retain(|state| pool.contains(&state.location_id.0));
+            let until = now + Duration::from_micros(1);
+            let target = BlackoutTarget::Monitor(monitor.id);
+            let present = account.blackout_calendar.ranges_between(target, now, until).into_iter();
+            blackout_until = present.map(|(_, until)| until).max();
+        }
+        let outage_started_at = match health {
+            OverallHealth::Active(MonitorHealth::Down) => self.open_outage_started_at(monitor.id).await?,
+            _ => None,
+        };
+        let reason = |outcome: Outcome| {
+            let newest = results.iter().find(|result| result.outcome == outcome);
+            newest.map(deciding_reason).unwrap_or_default()
+        };
+        let paused_until = monitor.paused_until(now);
+        let facts = StateFacts {
+            health,
+            paused_until,
+            blackout_until,
+            outage_started_at,
+            states: &states,
+            reason: &reason,
+        };
+        Ok(facts.sentence(format_time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{CheckId, LocationId, MonitorId, Status};
+
+    fn state(location: i64, outcome: Outcome, streak: u32) -> MonitorLocationState {
+        let planned_at = Timestamp::from_seconds(1_000);
+        MonitorLocationState {
+            monitor_id: MonitorId(1),
+            location_id: LocationId(location),
+            check_id: CheckId::new(MonitorId(1), planned_at, LocationId(location)),
+            planned_at,
+            outcome,
+            status: Status(0),
+            duration_us: 1,
+            streak_started_at: Timestamp::from_seconds(location * 100),
+            streak,
+            last_slot_at: Some(planned_at),
+            last_full_page_at: None,
+        }
+    }
+
+    fn sentence(health: OverallHealth, states: &[MonitorLocationState]) -> String {
+        let reason = |outcome: Outcome| match outcome {
+            Outcome::Error => "36: connection refused".to_owned(),
+            Outcome::Warning => "slow".to_owned(),
+            _ => String::new(),
+        };
+        let facts = StateFacts {
+            health,
+            paused_until: Some(Timestamp::from_seconds(2_000)),
+            blackout_until: None,
+            outage_started_at: Some(Timestamp::from_seconds(50)),
+            states,
+            reason: &reason,
+        };
+        let text = facts.sentence(|time| format!("<{}>", time.as_micros() / 1_000_000));
+        let without_outage = StateFacts {
+            blackout_until: Some(Timestamp::from_seconds(3_000)),
+            outage_started_at: None,
+            paused_until: None,
+            ..facts
+        };
+        let other = without_outage.sentence(|time| format!("<{}>", time.as_micros() / 1_000_000));
+        if other == text { text } else { format!("{text} | {other}") }
+    }
+
+    #[test]
+    fn a_sentence_says_the_state_and_why() {
+        use MonitorHealth::{BlackedOut, Down, Failing, Unknown, Up};
+        use Outcome::{Blackout, Error, Missed, Ok, Warning};
+        let active = OverallHealth::Active;
+        let cases: [(OverallHealth, &[(Outcome, u32)], &str); 20] = [
+            (OverallHealth::Disabled, &[(Ok, 1)], "Disabled: it is not checked"),
+            (
+                OverallHealth::Paused,
+                &[],
+                "Paused until <2000> UTC: it is not checked | Paused: it is not checked",
+            ),
+            (active(Unknown), &[], "Waiting for its first result"),
+            (
+                active(Down),
+                &[(Error, 3)],
+                "Down since <50> UTC: 36: connection refused | Down since <100> UTC: 36: connection refused",
+            ),
+            (
+                active(Down),
+                &[(Ok, 9), (Error, 3), (Error, 2)],
+                "Down since <50> UTC from 2 of 3 locations: 36: connection refused | Down since <200> UTC from 2 of 3 \
+                 locations: 36: connection refused",
+            ),
+            (
+                active(Down),
+                &[(Error, 3), (Error, 2)],
+                "Down since <50> UTC from all 2 locations: 36: connection refused | Down since <100> UTC from all 2 \
+                 locations: 36: connection refused",
+            ),
+            (active(Down), &[], "Down since <50> UTC: 36: connection refused | Down: 36: connection refused"),
+            (active(Failing), &[(Error, 1)], "Failing, not yet an outage: 36: connection refused"),
+            (
+                active(Failing),
+                &[(Error, 1), (Ok, 1)],
+                "Failing from 1 of 2 locations, not yet an outage: 36: connection refused",
+            ),
+            (
+                active(BlackedOut),
+                &[(Blackout, 1)],
+                "Its last run fell into a blackout | In a blackout until <3000> UTC",
+            ),
+            (active(Up), &[(Ok, 1)], "Up: the last run passed"),
+            (active(Up), &[(Ok, 240)], "Up: the last 240 runs passed, since <100> UTC"),
+            (active(Up), &[(Ok, 4), (Ok, 7)], "Up: every check from all 2 locations passed since <200> UTC"),
+            (active(Up), &[(Warning, 1)], "Up with a warning: slow"),
+            (active(Up), &[(Warning, 1), (Ok, 5)], "Up with a warning from 1 of 2 locations: slow"),
+            (active(Up), &[(Missed, 1), (Ok, 5)], "Up, but the last run from 1 of 2 locations was missed"),
+            (active(Up), &[(Outcome::Unknown, 1)], "Up, but the last run had no conclusive result"),
+            (active(Unknown), &[(Missed, 2)], "Unknown: the last run was missed"),
+            (active(Unknown), &[(Outcome::Unknown, 2)], "Unknown, as the last run had no conclusive result"),
+            (active(Unknown), &[(Ok, 1)], "Unknown: its last run is not settled yet"),
+        ];
+        for (health, states, expected) in cases {
+            let states: Vec<_> = (1..)
+                .zip(states)
+                .map(|(location, (outcome, streak))| state(location, *outcome, *streak))
+                .collect();
+            assert_eq!(sentence(health, &states), expected);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// Units of charts.
+
+// Formats microseconds; as `format_micros` of the server, without digits that are zero.
+export function formatMicros(micros) {
+  const short = (value, digits) => String(Number(value.toFixed(digits)));
+  if (micros < 1000) return `${short(micros, 0)} µs`;
+  return micros < 1000000 ? `${short(micros / 1000, 1)} ms` : `${short(micros / 1000000, 2)} s`;
+}
+
+// Formats a time of an axis whose labels are `width` seconds apart: a day at midnight and where there are only days.
+export function formatStep(seconds, width) {
+  const text = new Date(seconds * 1000).toISOString();
+  return width >= 86400 || seconds % 86400 === 0 ? text.slice(5, 10) : text.slice(11, 16);
+}
