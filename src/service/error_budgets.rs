@@ -58,10 +58,13 @@ pub struct BudgetOfGoal {
     pub left_s: Option<f64>,
 }
 
+/// What was computed, and when.
+type Entry = (Instant, Arc<ErrorBudgets>);
+
 /// Budgets that were computed within the last minute; one is computed at a time.
 #[derive(Default)]
 pub(super) struct ErrorBudgetCache {
-    entries: Mutex<HashMap<(i64, Revision), (Instant, Arc<ErrorBudgets>)>>,
+    entries: Mutex<HashMap<(i64, Revision), Entry>>,
 }
 
 impl BudgetOfGoal {

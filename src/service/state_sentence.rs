@@ -43,7 +43,7 @@ impl StateFacts<'_> {
                 None => "Its last run fell into a blackout".to_owned(),
             },
             OverallHealth::Active(MonitorHealth::Failing) => {
-                let text = format!("Failing{}, not yet an outage", self.from_locations(Outcome::Error));
+                let text = format!("Failing{}, not yet an outage", self.affected_locations(Outcome::Error));
                 self.with_reason(&text, Outcome::Error)
             }
             OverallHealth::Active(MonitorHealth::Up) => self.up_sentence(&format_time),
@@ -56,14 +56,14 @@ impl StateFacts<'_> {
         let first_failure = || self.states.iter().filter(failing).map(|state| state.streak_started_at).min();
         let since = self.outage_started_at.or_else(first_failure);
         let since = since.map(|since| format!(" since {} UTC", format_time(since))).unwrap_or_default();
-        self.with_reason(&format!("Down{since}{}", self.from_locations(Outcome::Error)), Outcome::Error)
+        self.with_reason(&format!("Down{since}{}", self.affected_locations(Outcome::Error)), Outcome::Error)
     }
 
     fn up_sentence(&self, format_time: &impl Fn(Timestamp) -> String) -> String {
         let is_odd = |state: &MonitorLocationState| state.outcome != Outcome::Ok;
         let odd = self.states.iter().filter(|state| is_odd(state)).max_by_key(|state| state.planned_at);
         if let Some(odd) = odd {
-            let from = self.from_locations(odd.outcome);
+            let from = self.affected_locations(odd.outcome);
             return match odd.outcome {
                 Outcome::Missed => format!("Up, but the last run{from} was missed"),
                 Outcome::Blackout => format!("Up, but the last run{from} fell into a blackout"),
@@ -107,7 +107,7 @@ impl StateFacts<'_> {
 
     /// Returns from how many of several locations the last check had this outcome, such as ` from 2 of 3 locations`; empty
     /// for none and for a single location.
-    fn from_locations(&self, outcome: Outcome) -> String {
+    fn affected_locations(&self, outcome: Outcome) -> String {
         let count = self.states.iter().filter(|state| state.outcome == outcome).count();
         match (count, self.states.len()) {
             (0, _) | (_, 1) => String::new(),
@@ -169,14 +169,17 @@ impl MonitorReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{CheckId, LocationId, MonitorId, Status};
+    use crate::domain::{CheckId, LocationId, MonitorId, RunId, Status};
+
+    /// Health, outcome and streak by location, and the sentence.
+    type Case = (OverallHealth, &'static [(Outcome, u32)], &'static str);
 
     fn state(location: i64, outcome: Outcome, streak: u32) -> MonitorLocationState {
         let planned_at = Timestamp::from_seconds(1_000);
         MonitorLocationState {
             monitor_id: MonitorId(1),
             location_id: LocationId(location),
-            check_id: CheckId::new(MonitorId(1), planned_at, LocationId(location)),
+            check_id: CheckId::new(RunId::new(MonitorId(1), planned_at), LocationId(location)),
             planned_at,
             outcome,
             status: Status(0),
@@ -218,7 +221,7 @@ mod tests {
         use MonitorHealth::{BlackedOut, Down, Failing, Unknown, Up};
         use Outcome::{Blackout, Error, Missed, Ok, Warning};
         let active = OverallHealth::Active;
-        let cases: [(OverallHealth, &[(Outcome, u32)], &str); 20] = [
+        let cases: [Case; 20] = [
             (OverallHealth::Disabled, &[(Ok, 1)], "Disabled: it is not checked"),
             (
                 OverallHealth::Paused,

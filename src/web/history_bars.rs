@@ -11,7 +11,7 @@ use crate::domain::{Outcome, Rollup, RollupStep, StoreError, Timestamp};
 use crate::schema::Monitor;
 
 /// Runs by outcome, in the order of [`Outcome::ALL`].
-type RunCounts = [u64; 6];
+pub(super) type RunCounts = [u64; 6];
 
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -46,6 +46,33 @@ pub(super) async fn load_history_bars(
     let hours = runs_by_step(state, monitor, RollupStep::Hour, now - 7 * DAY, now).await?;
     let days = runs_by_step(state, monitor, RollupStep::Day, now - 90 * DAY, now).await?;
     Ok(render_history_bars(&hours, &days, now))
+}
+
+/// The runs of a span.
+pub(super) struct SpanRuns {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// Start of its first bar.
+    pub(super) from: Timestamp,
+    /// Runs by outcome, in the order of [`Outcome::ALL`].
+    pub(super) counts: RunCounts,
+}
+
+/// Reads the runs of `monitor` in each span of the bars.
+pub(super) async fn load_span_runs(
+    state: &PageState,
+    monitor: &Monitor,
+    now: Timestamp,
+) -> Result<Vec<SpanRuns>, StoreError> {
+    let hours = runs_by_step(state, monitor, RollupStep::Hour, now - 7 * DAY, now).await?;
+    let days = runs_by_step(state, monitor, RollupStep::Day, now - 90 * DAY, now).await?;
+    let to_runs = |span: &BarSpan| {
+        let runs = sum_by_width(if span.width < DAY { &hours } else { &days }, span.width);
+        let (counts, _, _) = span_bars(span, &runs, now);
+        let from = step_start(now, span.width) - span.width * (span.bars - 1);
+        SpanRuns { name: span.name, from, counts }
+    };
+    Ok(SPANS.iter().map(to_runs).collect())
 }
 
 /// The last 24 hours of a monitor, by hour.
@@ -239,14 +266,16 @@ fn summary_text(counts: &RunCounts) -> String {
 
 /// Returns the share of the runs that passed among those that tell something about the target.
 fn passed_text(counts: &RunCounts) -> String {
+    passed_percent(counts).map_or_else(|| "–".to_owned(), |percent| format!("{percent:.3} % passed"))
+}
+
+/// Returns the same share in percent; `None` for no such run.
+pub(super) fn passed_percent(counts: &RunCounts) -> Option<f64> {
     let [ok, warning, error, ..] = *counts;
     let (passed, all) = (ok + warning, ok + warning + error);
-    if all == 0 {
-        return "–".to_owned();
-    }
     // Rounded down: 100 % means that nothing failed.
-    let thousandths = (u128::from(passed) * 100_000 / u128::from(all)) as f64;
-    format!("{:.3} % passed", thousandths / 1_000.0)
+    let thousandths = (u128::from(passed) * 100_000).checked_div(u128::from(all))?;
+    Some(thousandths as f64 / 1_000.0)
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ mod phase_bar;
 mod preferences;
 mod preferences_form;
 mod query_masks;
+mod reliability;
 mod request_id;
 mod request_limits;
 mod responses;

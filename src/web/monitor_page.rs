@@ -15,6 +15,7 @@ use super::live::{LiveBlock, LivePage, LiveRow};
 use super::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
+use super::reliability::render_reliability;
 use super::responses::{not_found, store_unavailable};
 use super::viewer::Viewer;
 use crate::domain::{
@@ -44,7 +45,12 @@ pub(super) async fn get_page(
         Ok(latency) => latency,
         Err(error) => return store_unavailable(&error),
     };
-    let parts = page.render_with(&format!("/monitors/{}", monitor.id), "results", &latency);
+    let reliability = match render_reliability(&state, &monitor, &viewer).await {
+        Ok(reliability) => reliability,
+        Err(error) => return store_unavailable(&error),
+    };
+    let unchanging = reliability + &latency;
+    let parts = page.render_with(&format!("/monitors/{}", monitor.id), "results", &unchanging);
     let history = match viewer.caller_for(monitor.customer) {
         Some(_) => format!(r#"<a href="/monitors/{}/history">Outages and changes</a>"#, monitor.id),
         None => String::new(),

@@ -105,7 +105,9 @@ pub fn history_router(state: HistoryState) -> Router {
     let auth = state.actions.auth.clone();
     Router::new()
         .route("/monitors/{id}/history", get(history::get_page))
+        .route("/monitors/{id}/history/{change}/revert", get(history::get_revert))
         .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
         .route("/monitors/{id}/outages/{outage}/acknowledge", post(history::post_acknowledge))
+        .route("/monitors/{id}/history/{change}/revert", post(history::post_revert))
         .with_state(state)
 }

@@ -15,6 +15,7 @@ mod lists;
 mod locking;
 mod methods;
 mod monitors;
+mod older_versions;
 mod on_demand;
 mod properties;
 mod results;

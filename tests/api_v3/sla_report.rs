@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use vigie::domain::{
-    CheckId, CheckResult, ConfigRecordKind, LocationId, MonitorId, Outcome, PageLoad, Role, RunId, Timestamp,
+    CheckId, CheckResult, ConfigRecordKind, CustomerId, LocationId, MonitorId, Outcome, PageLoad, Role,
+    RunId, Timestamp, UserId,
 };
+use vigie::service::{Caller, EntryPoint};
 use vigie::store::{
     AlertChanges, CheckSuppression, ConfigChange, ConfigStore, Ingest, IngestBatch, NewConfigRecord,
     ResultKey,
@@ -119,6 +121,41 @@ async fn suppressed_errors_count_as_errors_and_are_shown_beside() {
     let suppressed = results["results"].as_array().unwrap().iter();
     let suppressed: Vec<_> = suppressed.filter_map(|result| result.get("suppressed_by")).collect();
     assert_eq!(suppressed, [&json!([77]), &json!([77])]);
+}
+
+#[tokio::test]
+async fn the_budgets_of_a_page_are_those_of_the_report_of_the_month() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let monitor = create_checked(&app, &user, HOUR, &("k ".repeat(39) + "e m k")).await;
+    let agreed = json!({"name": "Gold", "availability": 95.0, "response_time": 2});
+    let sla = record(&app, ConfigRecordKind::Sla, monitor, agreed).await;
+    let report = user.get(&format!("/slas/{sla}/report?by=day")).await.expect(200);
+    let (reader, now) = (&app.state.monitor_reader, Timestamp::from_seconds(NOON));
+    let caller = |customer: i64, role: Role| Caller {
+        customer: CustomerId(customer),
+        user_id: UserId(5),
+        login: "ann".into(),
+        role,
+        token_scopes: None,
+        client_address: None,
+        entry_point: EntryPoint::Pages,
+    };
+    let monitor = reader.monitor(MonitorId(monitor)).unwrap();
+    let budgets = reader.error_budgets(&caller(1, Role::ReportOnly), &monitor, now).await.unwrap();
+    let [budgets] = budgets.as_slice() else { panic!("{budgets:?}") };
+    assert_eq!((budgets.sla_id, budgets.name.as_str()), (sla, "Gold"));
+    assert_eq!(json!(budgets.from.to_string()), report["from"]);
+    let goals = budgets.goals.as_ref().unwrap();
+    assert_eq!(goals.iter().map(|goal| goal.name).collect::<Vec<_>>(), ["availability", "response_time"]);
+    // 40 passed of 41, of which 5 % may fail: 1 of 2.05.
+    assert_eq!(json!(goals[0].left_percent), report["goals"][0]["budget"]["left_percent"]);
+    assert_eq!(goals[0].left_percent.map(f64::round), Some(51.0));
+    let counted_s = report["counted_s"].as_f64().unwrap();
+    let left_s = goals[0].left_s.unwrap();
+    assert!((left_s / (counted_s * 0.05) - 0.512).abs() < 0.001, "{left_s} of {counted_s}");
+    let stranger = reader.error_budgets(&caller(2, Role::Admin), &monitor, now).await.unwrap();
+    assert!(stranger.is_empty(), "another account sees the agreement");
 }
 
 #[tokio::test]

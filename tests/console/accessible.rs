@@ -16,7 +16,8 @@ const CHECK: &str = "
         rule.nodes.map((node) => `${rule.id}: ${rule.help}: ${node.html.slice(0, 200)}`))));
 ";
 
-async fn findings(browser: &Browser) -> Vec<String> {
+/// Returns what axe-core finds on the page.
+pub(super) async fn findings(browser: &Browser) -> Vec<String> {
     browser.eval(include_str!("vendor/axe.min.js")).await;
     let found = browser.client.execute_async(CHECK, vec![]).await.unwrap();
     found.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()

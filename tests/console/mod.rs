@@ -5,6 +5,7 @@ mod account;
 mod actions;
 mod browser;
 mod editors;
+mod charts;
 mod forms;
 mod history;
 mod keys;

@@ -152,7 +152,7 @@ impl App {
         }));
         let queries =
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
-        queries.set_account_data(account_cache, Arc::clone(&config));
+        queries.set_account_data(account_cache, Arc::clone(&config), store.clone());
         let state = ApiState {
             account_service: accounts,
             monitor_service: monitors,

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::outages::parse_utc_time;
+use crate::service::monitors::{OlderVersion, VersionGap};
 use crate::web::html::format_time;
 
 /// Most characters of a value in the list.
@@ -10,11 +11,34 @@ const MAX_VALUE_CHARS: usize = 120;
 
 /// A change in the list.
 pub(super) struct ChangeView {
+    pub(super) id: i64,
     pub(super) at: String,
     pub(super) login: String,
     pub(super) via: String,
     pub(super) action: String,
     pub(super) fields: Vec<FieldChange>,
+    pub(super) version: VersionView,
+}
+
+/// The version that a change led to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum VersionView {
+    /// It is the present one, or nobody asked.
+    Present,
+    /// Another one, to which the viewer can go back.
+    Older,
+    /// One that cannot be rebuilt, and why.
+    Lost(String),
+}
+
+impl VersionView {
+    pub(super) fn new(version: &Result<OlderVersion, VersionGap>) -> Self {
+        match version {
+            Ok(version) if version.changes.is_empty() => Self::Present,
+            Ok(_) => Self::Older,
+            Err(gap) => Self::Lost(gap.to_string()),
+        }
+    }
 }
 
 /// A field before and after a change.
@@ -48,16 +72,18 @@ impl ChangeView {
         };
         let at = text("at");
         Self {
+            id: entry.get("id").and_then(Value::as_i64).unwrap_or_default(),
             at: parse_utc_time(&at).map_or(at, format_time),
             login: text("login"),
             via: text("via"),
             action: text("action"),
             fields: names.into_iter().map(to_change).collect(),
+            version: VersionView::Present,
         }
     }
 }
 
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match text.char_indices().nth(MAX_VALUE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -4,12 +4,14 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
 
-use super::changes::ChangeView;
+use super::changes::{ChangeView, VersionView};
 use super::outages::OutageView;
 use super::state::HistoryState;
-use crate::domain::{AuditFilter, EpisodeFilter, EpisodeId, Pagination};
+use crate::domain::{AuditFilter, EpisodeFilter, EpisodeId, Paginated, Pagination, Permission};
 use crate::schema::Monitor;
+use crate::service::monitors::{older_versions, require_not_file_managed};
 use crate::service::{Caller, ServiceError};
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, find_own, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
@@ -83,14 +85,29 @@ async fn load(
     let outages = state.alert_service.episodes(caller, filter, page).await?;
     let items = outages.items.iter().filter_map(|outage| OutageView::new(outage, now)).collect();
     let outages = Listed { total: outages.total, items };
+    let changes = load_changes(state, monitor, caller).await?;
+    let mut items: Vec<ChangeView> = changes.items.iter().map(ChangeView::new).collect();
+    if caller.allows(Permission::Edit) && require_not_file_managed(monitor).is_ok() {
+        for (item, version) in items.iter_mut().zip(older_versions(monitor, &changes.items)) {
+            item.version = VersionView::new(&version);
+        }
+    }
+    Ok((outages, Listed { total: changes.total, items }))
+}
+
+/// Reads the newest changes of `monitor` from the audit trail.
+pub(super) async fn load_changes(
+    state: &HistoryState,
+    monitor: &Monitor,
+    caller: &Caller,
+) -> Result<Paginated<Map<String, Value>>, ServiceError> {
     let filter = AuditFilter {
         object_kind: Some("monitor".to_owned()),
         object_id: Some(monitor.id.0),
         ..AuditFilter::default()
     };
-    let changes = state.config_record_service.audit_trail(caller, filter, page).await?;
-    let items = changes.items.iter().map(ChangeView::new).collect();
-    Ok((outages, Listed { total: changes.total, items }))
+    let page = Pagination { limit: MAX_ROWS, offset: 0 };
+    state.config_record_service.audit_trail(caller, filter, page).await
 }
 
 /// `POST /monitors/{id}/outages/{outage}/acknowledge`

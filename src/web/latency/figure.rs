@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::domain::{Location, LocationId, Phase, Rollup, Timestamp};
+use crate::domain::{Location, LocationId, Phase, Phases, Rollup, Timestamp};
 use crate::service::result_view::phase_label;
 use crate::web::html::format_micros;
 
@@ -40,13 +40,25 @@ pub(super) struct Row {
     pub(super) cells: Vec<Option<u64>>,
 }
 
+impl Row {
+    /// Returns when it began, in seconds since 1970.
+    pub(super) fn start_seconds(&self) -> i64 {
+        self.start.as_micros().div_euclid(1_000_000)
+    }
+
+    /// Returns its microseconds, and their text for people.
+    pub(super) fn numbers(&self) -> Vec<Option<(u64, String)>> {
+        self.cells.iter().map(|cell| cell.map(|micros| (micros, format_micros(micros)))).collect()
+    }
+}
+
 impl Figure {
     /// Builds the chart of the mean of each phase, over the runs that passed at the locations of `rollups`.
     pub(super) fn by_phase(rollups: &[&Rollup], starts: &[Timestamp]) -> Self {
         let mut sums: BTreeMap<Timestamp, BTreeMap<Phase, (u64, u64)>> = BTreeMap::new();
         for rollup in rollups {
             let passed = rollup.runs_by_outcome[0] + rollup.runs_by_outcome[1];
-            for (phase, micros) in rollup.mean_phases.iter().flat_map(|phases| phases.iter()) {
+            for (phase, micros) in rollup.mean_phases.iter().flat_map(Phases::iter) {
                 let (sum, count) = sums.entry(rollup.start).or_default().entry(phase).or_default();
                 *sum = sum.saturating_add(u64::from(micros).saturating_mul(passed));
                 *count += passed;
@@ -160,7 +172,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::domain::{MonitorId, Phases};
+    use crate::domain::MonitorId;
 
     fn rollup(hour: i64, location: i64, passed: u64, connect_ms: u64) -> Rollup {
         let mut phases = Phases::default();

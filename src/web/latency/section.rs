@@ -3,13 +3,13 @@
 use askama::Template;
 use serde::Deserialize;
 
-use super::figure::{Figure, location_name};
+use super::figure::{Figure, Row, location_name};
 use super::marks::{MarkView, load_marks, marks_summary};
 use super::span::LatencySpan;
-use crate::domain::{LocationId, Rollup, RollupStep, StoreError, Timestamp};
+use crate::domain::{LocationId, Rollup, RollupStep, StoreError};
 use crate::schema::Monitor;
 use crate::web::assets::asset_url;
-use crate::web::html::{format_micros, format_time};
+use crate::web::html::format_time;
 use crate::web::page_state::PageState;
 use crate::web::viewer::Viewer;
 
@@ -52,8 +52,8 @@ impl Latency {
     }
 
     /// Formats the start of a step: a day has no time.
-    fn step_time(&self, start: &Timestamp) -> String {
-        let time = format_time(*start);
+    fn step_time(&self, row: &Row) -> String {
+        let time = format_time(row.start);
         let shown = if self.span.step == RollupStep::Day { 10 } else { 16 };
         time.get(..shown).map(str::to_owned).unwrap_or(time)
     }
@@ -61,14 +61,6 @@ impl Latency {
     fn has_numbers(&self) -> bool {
         self.figures.iter().any(|figure| figure.rows.iter().any(|row| row.cells.iter().any(Option::is_some)))
     }
-}
-
-fn seconds(time: &Timestamp) -> i64 {
-    time.as_micros().div_euclid(1_000_000)
-}
-
-fn cell_text(micros: &u64) -> String {
-    format_micros(*micros)
 }
 
 /// Reads the durations of `monitor` and renders their charts, for `viewer`.
