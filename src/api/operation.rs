@@ -163,6 +163,8 @@ pub enum ResponseSpec {
     },
     /// 200 and an object of this table.
     Object(&'static FieldTable),
+    /// 201 and a new object of this table.
+    Created(&'static FieldTable),
     /// 200 and an object of one of these tables.
     ObjectOneOf(Vec<&'static FieldTable>),
     /// 200 and a list (behaviour.md 1 "Lists") of objects of one of these tables.
@@ -286,6 +288,7 @@ impl Operation {
                 // Only paths that end in an id: reports have no fields to select.
                 ResponseSpec::JsonSchema(_) => self.path.ends_with('}'),
                 ResponseSpec::SavedId { .. }
+                | ResponseSpec::Created(_)
                 | ResponseSpec::List(_)
                 | ResponseSpec::File
                 | ResponseSpec::NoContent => false,

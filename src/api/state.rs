@@ -6,7 +6,7 @@ use super::upload_permits::UploadPermits;
 use crate::clock::Clock;
 use crate::service::{
     AccountService, AlertService, ConfigRecordService, MonitorReader, MonitorService, OnDemandTests,
-    agents::AgentService,
+    ResultShares, agents::AgentService,
 };
 
 /// The services behind the APIs. Cheap to clone.
@@ -24,6 +24,8 @@ pub struct ApiState {
     pub alert_service: Arc<AlertService>,
     /// Tests on demand.
     pub on_demand_tests: Arc<OnDemandTests>,
+    /// Shares of results.
+    pub result_shares: Arc<ResultShares>,
     /// Reads monitors, their results and their health.
     pub monitor_reader: Arc<MonitorReader>,
     /// Permits to read large bodies.

@@ -49,7 +49,7 @@ use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
 use crate::web::{
     self, AccountState, ActionsState, HistoryState, KnownHosts, LiveState, LocationsState, PageAuth,
-    PageState, RequestLimits,
+    PageState, RequestLimits, SharesState,
 };
 
 /// How long the results of the last checks may take to enter the ingest queue.
@@ -282,6 +282,11 @@ impl RunningServer {
             actions: actions_state.clone(),
             config_record_service: Arc::clone(&api_state.record_service),
         };
+        let shares_state = SharesState {
+            pages: page_state.clone(),
+            auth: auth.clone(),
+            result_shares: Arc::clone(&api_state.result_shares),
+        };
         let live_state = LiveState::new(actions_state.clone(), locations_state.clone(), stop.clone());
         let pages = web::router(page_state, auth.clone());
         let pages_and_apis = pages
@@ -289,6 +294,7 @@ impl RunningServer {
             .merge(web::actions_router(actions_state))
             .merge(web::history_router(history_state))
             .merge(web::account_router(account_state))
+            .merge(web::shares_router(shares_state))
             .merge(web::live_router(live_state))
             // A nested router does not match a path that is only a slash.
             .route(

@@ -25,8 +25,8 @@ use crate::service::monitors;
 use crate::service::{
     AccountService, AlertPipelineHandle, AlertService, AlertServiceDependencies, ConfigRecordService,
     ConfigRecordServiceDependencies, MonitorDependencies, MonitorReader, MonitorService,
-    OnDemandTestDependencies, OnDemandTests, ServiceError, generate_password, open_keyring,
-    reseal_all_secrets,
+    OnDemandTestDependencies, OnDemandTests, ResultShareDependencies, ResultShares, ServiceError,
+    generate_password, open_keyring, reseal_all_secrets,
 };
 use crate::settings::Settings;
 use crate::store::{
@@ -39,7 +39,7 @@ use crate::vault::Keyring;
 const ADMIN_PASSWORD_FILE: &str = "admin-password";
 /// Time between two ticks.
 const TICK_INTERVAL: Duration = Duration::from_secs(1);
-/// Ticks between two removals of expired tokens and old tests.
+/// Ticks between two removals of expired tokens, tests and shares.
 const PURGE_EVERY_TICKS: u64 = 600;
 
 /// Dependencies of the services.
@@ -151,6 +151,11 @@ impl Services {
             clock: Arc::clone(&clock),
             retention: settings.store.retention.details_failed,
         };
+        let share_dependencies = ResultShareDependencies {
+            config_store: Arc::clone(&config_store),
+            monitor_reader: Arc::clone(&monitor_reader),
+            clock: Arc::clone(&clock),
+        };
         let trust_file = TrustFile::in_data_dir(&settings.data_dir);
         let agent_dependencies = AgentServiceDependencies {
             config_store: Arc::clone(&config_store),
@@ -168,6 +173,7 @@ impl Services {
             agent_service: Arc::new(AgentService::new(agent_dependencies)),
             alert_service: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
+            result_shares: Arc::new(ResultShares::new(share_dependencies)),
             monitor_reader,
             upload_permits: Arc::default(),
             clock,
@@ -255,13 +261,14 @@ impl Services {
         }
     }
 
-    async fn remove_expired_tokens_and_tests(&self) {
-        let (tokens, tests) = (
+    async fn remove_expired(&self) {
+        let outcomes = [
             self.api_state.account_service.remove_expired_tokens().await,
             self.api_state.on_demand_tests.remove_expired().await,
-        );
-        for error in [tokens.err(), tests.err()].into_iter().flatten() {
-            tracing::warn!(error = %error, "failed to remove expired tokens and old tests; the next run tries again");
+            self.api_state.result_shares.remove_expired().await,
+        ];
+        for error in outcomes.into_iter().filter_map(Result::err) {
+            tracing::warn!(error = %error, "failed to remove expired tokens, tests and shares; the next run tries again");
         }
     }
 
@@ -296,7 +303,7 @@ impl Services {
             tracing::debug!("changed accounts are not planned: a runner has stopped");
         }
         if tick.is_multiple_of(PURGE_EVERY_TICKS) {
-            self.remove_expired_tokens_and_tests().await;
+            self.remove_expired().await;
         }
     }
 }

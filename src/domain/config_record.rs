@@ -40,11 +40,14 @@ pub enum ConfigRecordKind {
     Agent,
     /// A data key of a location, its parent; its private data is the sealed key.
     LocationKey,
+    /// A link that opens the page of a result without a login; its parent is the monitor, its unique key the hash of the
+    /// token in the link.
+    Share,
 }
 
 impl ConfigRecordKind {
     /// Every kind.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Customer,
         Self::User,
         Self::Location,
@@ -60,6 +63,7 @@ impl ConfigRecordKind {
         Self::PerformanceAlert,
         Self::Agent,
         Self::LocationKey,
+        Self::Share,
     ];
 
     /// Returns the stable name, used by the store, the audit trail and messages.
@@ -81,6 +85,7 @@ impl ConfigRecordKind {
             Self::PerformanceAlert => "performance_alert",
             Self::Agent => "agent",
             Self::LocationKey => "location_key",
+            Self::Share => "share",
         }
     }
 

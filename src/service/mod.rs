@@ -22,6 +22,7 @@ mod property_counts;
 mod provision;
 mod provision_audit;
 pub(crate) mod records;
+mod result_shares;
 pub mod result_view;
 mod rollup_cache;
 mod rollups;
@@ -58,6 +59,9 @@ pub use provision::{DesiredMonitor, ProvisionPlan, plan_provision, provision, pr
 pub use records::{
     CertificateWatcher, ConfigRecordService, ConfigRecordServiceDependencies, DecryptedCertificate,
     LocationsOverview, event_label, pkcs12_to_pem,
+};
+pub use result_shares::{
+    NewResultShare, ResultShare, ResultShareDependencies, ResultShares, shared_result_path,
 };
 pub use rollups::{ROLLUP_FIELDS, RollupRequest, RollupRow, rollup_rows};
 pub use secret_sealing::{

@@ -326,6 +326,15 @@ impl MonitorReader {
         Ok((found.total > 0).then_some(result))
     }
 
+    /// Returns the account of a monitor, also of a removed one.
+    pub async fn customer_for_monitor(&self, id: MonitorId) -> Result<Option<CustomerId>, StoreError> {
+        match (self.monitor(id), self.config_store.get()) {
+            (Some(monitor), _) => Ok(Some(monitor.customer)),
+            (None, Some(config_store)) => config_store.customer_for_monitor(id).await,
+            (None, None) => Ok(None),
+        }
+    }
+
     /// Returns the last result of the monitor and the location of `result` that passed, before it.
     pub async fn last_passed_before(&self, result: &CheckResult) -> Result<Option<CheckResult>, StoreError> {
         let query = NewestResultQuery {

@@ -41,7 +41,7 @@ pub(super) async fn live_page(state: &LocationsState, viewer: &Viewer) -> Result
     };
     let mut overview = overview_of(viewer.visible_account).await?;
     // Names and versions of hosts are not for everybody, even where the pages are.
-    let agents_account = viewer.account_of_agents();
+    let agents_account = viewer.account_of_caller();
     match agents_account {
         Ok(account) if account == viewer.visible_account => {}
         Ok(account) => overview.agents = overview_of(account).await?.agents,

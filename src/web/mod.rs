@@ -39,6 +39,7 @@ mod request_limits;
 mod responses;
 mod result;
 mod router;
+mod shares;
 mod sign_in;
 mod viewer;
 
@@ -52,4 +53,7 @@ pub use locations_state::LocationsState;
 pub use page_auth::{AddressRule, PageAuth};
 pub use page_state::PageState;
 pub use request_limits::{RequestLimits, with_common_middleware};
-pub use router::{account_router, actions_router, history_router, live_router, locations_router, router};
+pub use router::{
+    account_router, actions_router, history_router, live_router, locations_router, router, shares_router,
+};
+pub use shares::SharesState;

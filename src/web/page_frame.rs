@@ -101,6 +101,8 @@ pub(super) struct PageFrame<'a> {
     pub(super) breadcrumbs: Vec<Breadcrumb>,
     /// What browsers tell about its address.
     pub(super) referrer: Referrer,
+    /// Whether nothing but the content is shown: no link leads to the other pages, which its reader may not see.
+    pub(super) is_bare: bool,
     /// Whether the foot has the form of preferences, which leads back to this page.
     pub(super) has_preferences: bool,
     /// The time of the server, in milliseconds since 1970, for pages with ages: the clock of the browser may be wrong.
@@ -123,9 +125,17 @@ impl<'a> PageFrame<'a> {
             section: None,
             breadcrumbs: Vec::new(),
             referrer: Referrer::default(),
+            is_bare: false,
             has_preferences: true,
             now_ms: None,
         }
+    }
+
+    /// Returns the frame of a page behind a secret address, for people who may not see the other pages.
+    pub(super) fn bare(title: &'a str, preferences: Preferences) -> Self {
+        let frame = Self::without_viewer(title, preferences);
+        // The form of preferences leads back to the address, which must not be told to it.
+        Self { referrer: Referrer::Never, is_bare: true, has_preferences: false, ..frame }
     }
 
     /// Returns the frame with the time of the server.

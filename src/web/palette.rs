@@ -61,8 +61,9 @@ fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
     let account =
         account.iter().filter(|_| viewer.caller.is_some()).map(|(title, path)| (*title, path.as_str()));
     let new = viewer.may_edit().then_some(("New monitor", "/monitors/new"));
+    let shares = viewer.caller.is_some().then_some(("Shared results", "/shares"));
     let others = [("Keys", "/manual/console#keys"), ("Metrics", "/metrics")];
-    let all = sections.chain(account).chain(new).chain(others);
+    let all = sections.chain(account).chain(new).chain(shares).chain(others);
     let matching = all.filter(|(name, _)| name.to_lowercase().contains(text));
     matching
         .map(|(name, path)| Place { name: name.to_owned(), path: path.to_owned(), kind: "page" })

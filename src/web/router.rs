@@ -13,6 +13,7 @@ use super::locations_state::LocationsState;
 use super::page_auth::PageAuth;
 use super::page_state::PageState;
 use super::responses::not_found;
+use super::shares::{self, SharesState};
 
 /// Builds all routes but those of the APIs; `auth` protects pages and metrics.
 pub fn router(state: PageState, auth: PageAuth) -> Router {
@@ -23,6 +24,7 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
         .route("/palette", get(super::palette::get_places))
         .route("/results/{id}", get(super::result::get_page))
         .route("/results/{id}/captures/{name}", get(super::result::get_capture))
+        .route("/results/{id}/json", get(super::result::get_record))
         .route("/manual", get(super::manual::redirect_to_index))
         .route("/manual/", get(super::manual::get_index_or_search_results))
         .route("/manual/{*name}", get(super::manual::get_page))
@@ -97,6 +99,19 @@ pub fn account_router(state: AccountState) -> Router {
         .route("/account/{kind}/new", post(records::post_new_form))
         .route("/account/{kind}/{id}", post(records::post_edit_form))
         .route("/account/{kind}/{id}/remove", post(records::post_removal))
+        .with_state(state)
+}
+
+/// Builds the routes of shared results. Those of a link need no login: who has the link may see the page.
+pub fn shares_router(state: SharesState) -> Router {
+    let auth = state.auth.clone();
+    Router::new()
+        .route("/shares", get(shares::get_list))
+        .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
+        .route("/results/{id}/share", post(shares::post_share))
+        .route("/shares/{id}/revoke", post(shares::post_revoke))
+        .route("/shared/{token}", get(shares::get_shared_page))
+        .route("/shared/{token}/captures/{name}", get(shares::get_shared_capture))
         .with_state(state)
 }
 

@@ -50,8 +50,8 @@ impl Viewer {
         may_edit && self.form_token().is_some()
     }
 
-    /// Returns the account whose agents the viewer may see, `None` for all accounts; an error for nobody's.
-    pub(super) fn account_of_agents(&self) -> Result<Option<CustomerId>, NotSignedIn> {
+    /// Returns the account whose agents and shares the viewer may see, `None` for all accounts; an error for nobody's.
+    pub(super) fn account_of_caller(&self) -> Result<Option<CustomerId>, NotSignedIn> {
         match &self.caller {
             Some(caller) if caller.user_id == UserId::HOST => Ok(self.visible_account),
             Some(caller) => Ok(Some(caller.customer)),

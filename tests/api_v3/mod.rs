@@ -22,6 +22,7 @@ mod results;
 mod roles;
 mod rollups;
 mod schemas;
+mod shares;
 mod sla_report;
 mod tenancy;
 mod time_zones;

@@ -28,7 +28,7 @@ use vigie::service::monitors;
 use vigie::service::{
     AccountService, AlertService, AlertServiceDependencies, ConfigRecordService,
     ConfigRecordServiceDependencies, LastRunLookup, MonitorDependencies, MonitorReader, MonitorService,
-    NoopAlertPipeline, OnDemandTestDependencies, OnDemandTests,
+    NoopAlertPipeline, OnDemandTestDependencies, OnDemandTests, ResultShareDependencies, ResultShares,
 };
 use vigie::store::{
     ConfigChange, ConfigStore, MonitorLocationState, NewConfigRecord, SqliteSettings, SqliteStore,
@@ -153,6 +153,11 @@ impl App {
         let queries =
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), common().locations));
         queries.set_account_data(account_cache, Arc::clone(&config), store.clone());
+        let result_shares = Arc::new(ResultShares::new(ResultShareDependencies {
+            config_store: Arc::clone(&config),
+            monitor_reader: Arc::clone(&queries),
+            clock: Arc::clone(&timer),
+        }));
         let state = ApiState {
             account_service: accounts,
             monitor_service: monitors,
@@ -160,6 +165,7 @@ impl App {
             agent_service: agents,
             alert_service: alerts,
             on_demand_tests,
+            result_shares,
             monitor_reader: queries,
             upload_permits: Arc::default(),
             clock: timer,

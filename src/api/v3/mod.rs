@@ -17,6 +17,7 @@ mod on_demand_tests;
 pub mod openapi;
 mod records;
 mod response_schemas;
+mod result_shares;
 mod results;
 mod rollups;
 mod router;

@@ -43,6 +43,7 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::export::add_routes,
         super::on_demand_tests::add_routes,
         super::results::add_routes,
+        super::result_shares::add_routes,
         super::status_by_location::add_routes,
         super::sla_report::add_routes,
         super::usage::add_routes,

@@ -16,6 +16,7 @@ pub mod operations;
 pub mod records;
 pub mod requests;
 pub mod shared;
+pub mod shares;
 pub mod sub_objects;
 pub mod test_projects;
 pub mod web;

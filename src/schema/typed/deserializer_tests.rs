@@ -11,7 +11,7 @@ use serde_json::{Map, json};
 use super::*;
 use crate::domain::MonitorType;
 use crate::schema::MonitorDocument;
-use crate::schema::table::{self, agents, alerting as tables, operations, requests};
+use crate::schema::table::{self, agents, alerting as tables, operations, requests, shares};
 use crate::schema::typed::api_steps::WebsiteApiSettings;
 use crate::schema::typed::record::*;
 use crate::schema::typed::{
@@ -353,6 +353,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_record::<CertificateSettings<'_>>();
     report.compare_record::<PropertySettings<'_>>();
     report.compare_record::<TestSettings>();
+    report.compare_record::<ShareSettings<'_>>();
     report.compare_record::<BlackoutSettings<'_>>();
     report.compare_record::<ReportedEvent<'_>>();
     report.compare_record::<RecipientSettings<'_>>();
@@ -362,6 +363,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_record::<PerformanceAlertSettings>();
     report.compare_table::<request::LoginRequest<'_>>(&requests::LOGIN);
     report.compare_table::<request::ProgramTokenRequest<'_>>(&requests::PROGRAM_TOKEN);
+    report.compare_table::<request::ShareRequest>(&shares::SHARE_REQUEST);
     report.compare_table::<request::ReplaceTextRequest<'_>>(&requests::PASSWORD_BULK_EDIT);
     report.compare_table::<request::ReplaceTextRequest<'_>>(&requests::SCRIPT_BULK_EDIT);
     report.compare_table::<request::UpdateLocationsRequest>(&requests::MONITOR_BULK_EDIT);

@@ -70,6 +70,13 @@ pub struct ProgramTokenRequest<'a> {
     pub expires_in: Option<u64>,
 }
 
+/// How a result is shared.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct ShareRequest {
+    /// Days after which the link ends.
+    pub days: u64,
+}
+
 /// Replacement of a text or password in several monitors.
 #[derive(Clone, Copy, Deserialize)]
 pub struct ReplaceTextRequest<'a> {

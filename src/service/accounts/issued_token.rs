@@ -1,7 +1,7 @@
 //! Access tokens as they are issued and stored.
 
 /// SHA-256 of a token; the token itself is not stored.
-pub(super) type TokenHash = [u8; 32];
+pub(in crate::service) type TokenHash = [u8; 32];
 
 /// An access token as version 3 returns it (behaviour.md 1 "Token").
 #[derive(Clone, PartialEq, Eq)]

@@ -18,5 +18,6 @@ pub use account_service::AccountService;
 pub use issued_token::IssuedToken;
 pub(in crate::service) use login_throttle::LoginThrottle;
 pub use password::{generate_password, hash_password, login_error, password_error};
+pub(in crate::service) use tokens::{generate_token, hash_token};
 pub use user_tokens::TokenInfo;
 pub use users::{UserChangeLock, authorize_user_change, normalize_login};

@@ -245,7 +245,6 @@ impl AccountService {
     }
 }
 
-/// Generates 256 random bits as text.
 /// Returns the secret of a host token, and the account that it is for, if that is an id.
 fn split_host_token(token: &str) -> (&str, Option<CustomerId>) {
     match token.split_once(ACCOUNT_SEPARATOR) {
@@ -254,14 +253,16 @@ fn split_host_token(token: &str) -> (&str, Option<CustomerId>) {
     }
 }
 
-pub(super) fn generate_token() -> Zeroizing<String> {
+/// Generates 256 random bits as text.
+pub(in crate::service) fn generate_token() -> Zeroizing<String> {
     let mut bytes = Zeroizing::new([0; 32]);
     // When the system has no random bytes, aws-lc aborts the process.
     while rand::fill(bytes.as_mut_slice()).is_err() {}
     Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))
 }
 
-pub(super) fn hash_token(token: &str) -> TokenHash {
+/// Returns the SHA-256 of a token, which is all that is stored of it.
+pub(in crate::service) fn hash_token(token: &str) -> TokenHash {
     let mut hash = TokenHash::default();
     hash.copy_from_slice(digest::digest(&digest::SHA256, token.as_bytes()).as_ref());
     hash

@@ -38,7 +38,8 @@ pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Resul
         | ConfigRecordKind::Customer
         | ConfigRecordKind::Test
         | ConfigRecordKind::Agent
-        | ConfigRecordKind::LocationKey => Err(ServiceError::NotFound),
+        | ConfigRecordKind::LocationKey
+        | ConfigRecordKind::Share => Err(ServiceError::NotFound),
     }
 }
 
@@ -63,7 +64,8 @@ pub(super) async fn change_draft(
         ConfigRecordKind::Certificate
         | ConfigRecordKind::Event
         | ConfigRecordKind::Test
-        | ConfigRecordKind::LocationKey => Err(ServiceError::NotFound),
+        | ConfigRecordKind::LocationKey
+        | ConfigRecordKind::Share => Err(ServiceError::NotFound),
     }
 }
 
@@ -85,7 +87,8 @@ pub(super) async fn removal_draft(
         | ConfigRecordKind::Event
         | ConfigRecordKind::Test
         | ConfigRecordKind::Agent
-        | ConfigRecordKind::LocationKey => {
+        | ConfigRecordKind::LocationKey
+        | ConfigRecordKind::Share => {
             return Err(ServiceError::NotFound);
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::domain::{ConfigRecordKind, Permission};
-use crate::schema::table::{FieldTable, agents, alerting, records, requests};
+use crate::schema::table::{FieldTable, agents, alerting, records, requests, shares};
 
 /// A kind of record.
 pub(super) struct RecordDefinition {
@@ -82,6 +82,11 @@ static TEST: RecordDefinition = RecordDefinition {
     affects_account_cache: false,
     ..editor_editable(ConfigRecordKind::Test, &records::ON_DEMAND_TEST)
 };
+static SHARE: RecordDefinition = RecordDefinition {
+    name_field: "monitor_name",
+    affects_account_cache: false,
+    ..editor_editable(ConfigRecordKind::Share, &shares::SHARE)
+};
 static RECIPIENT: RecordDefinition = editor_editable(ConfigRecordKind::Recipient, &alerting::RECIPIENT);
 static NOTIFIER_GROUP: RecordDefinition = RecordDefinition {
     references_monitors: true,
@@ -131,5 +136,6 @@ pub(super) fn record_definition(kind: ConfigRecordKind) -> &'static RecordDefini
         ConfigRecordKind::PerformanceAlert => &PERFORMANCE_ALERT,
         ConfigRecordKind::Agent => &AGENT,
         ConfigRecordKind::LocationKey => &LOCATION_KEY,
+        ConfigRecordKind::Share => &SHARE,
     }
 }

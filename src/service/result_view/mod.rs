@@ -16,6 +16,7 @@ pub(crate) mod sample_result;
 mod steps;
 mod summary;
 mod units;
+mod without_secrets;
 
 pub use attempts::{AttemptView, HopHeading, HopView, attempt_views};
 pub use browser::{ActionView, BrowserStepView, BrowserView, ConsoleLine, PageMetric, PageMetricValue};
@@ -31,3 +32,4 @@ pub use summary::{
     deciding_reason, status_description, suppression_text, trigger_text, without_exchanges_and_objects,
 };
 pub use units::{days_between, format_duration, format_grouped, format_interval};
+pub use without_secrets::without_secrets;

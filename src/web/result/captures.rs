@@ -15,8 +15,8 @@ use crate::web::page_state::PageState;
 use crate::web::responses::{not_found, store_unavailable};
 use crate::web::viewer::Viewer;
 
-/// Renders pictures first, then links to the other files; nothing without captures. Writing into a string cannot fail.
-pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
+/// Renders pictures first, then links to the other files, which are below `path`; nothing without captures. Writing into a string cannot fail.
+pub(super) fn render_captures(out: &mut String, result: &CheckResult, path: &str) {
     if result.captures.is_empty() {
         return;
     }
@@ -25,7 +25,7 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
     if !images.is_empty() {
         out.push_str(r#"<div class="shots">"#);
         for image in images {
-            let (url, name) = (capture_url(result, image), escape(&image.name));
+            let (url, name) = (capture_url(path, image), escape(&image.name));
             let _ = write!(
                 out,
                 r#"<figure><a href="{url}"><img src="{url}" alt="{name}" loading="lazy"></a><figcaption>{name}</figcaption></figure>"#
@@ -36,19 +36,18 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult) {
     if !other_files.is_empty() {
         out.push_str(r#"<ul class="files">"#);
         for file in other_files {
-            let (url, name, bytes) = (capture_url(result, file), escape(&file.name), file.content_bytes);
+            let (url, name, bytes) = (capture_url(path, file), escape(&file.name), file.content_bytes);
             let _ = write!(out, r#"<li><a href="{url}">{name}</a> {bytes} bytes</li>"#);
         }
         out.push_str("</ul>");
     }
 }
 
-fn capture_url(result: &CheckResult, capture: &CapturedFile) -> String {
-    format!("/results/{}/captures/{}", result.check_id, utf8_percent_encode(&capture.name, NON_ALPHANUMERIC))
+fn capture_url(path: &str, capture: &CapturedFile) -> String {
+    format!("{path}/{}", utf8_percent_encode(&capture.name, NON_ALPHANUMERIC))
 }
 
-/// `GET /results/{id}/captures/{name}`: serves images as they are and all else as plain text. The content comes from
-/// a target, which may be hostile: browsers must neither run it nor guess another type.
+/// `GET /results/{id}/captures/{name}`
 pub(in crate::web) async fn get_capture(
     State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
@@ -60,11 +59,20 @@ pub(in crate::web) async fn get_capture(
         Ok(None) => return capture_not_found(),
         Err(error) => Err(error),
     };
-    let file = match capture_result {
-        Ok(Some(file)) => file,
-        Ok(None) => return capture_not_found(),
-        Err(error) => return store_unavailable(&error),
-    };
+    match capture_result {
+        // A result does not change.
+        Ok(Some(file)) => {
+            capture_response(file, "private, max-age=3600, immutable").unwrap_or_else(capture_not_found)
+        }
+        Ok(None) => capture_not_found(),
+        Err(error) => store_unavailable(&error),
+    }
+}
+
+/// Serves images as they are and all else as plain text; `None` without content. The content comes from a target, which
+/// may be hostile: browsers must neither run it nor guess another type.
+pub(in crate::web) fn capture_response(file: CapturedFile, cache_control: &'static str) -> Option<Response> {
+    let content = file.content?;
     let content_type = match file.media_type.as_str() {
         "image/png" => "image/png",
         "image/jpeg" => "image/jpeg",
@@ -74,11 +82,7 @@ pub(in crate::web) async fn get_capture(
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
-        // A result does not change.
-        (header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=3600, immutable")),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache_control)),
     ];
-    match file.content {
-        Some(content) => (headers, content.to_vec()).into_response(),
-        None => capture_not_found(),
-    }
+    Some((headers, content.to_vec()).into_response())
 }

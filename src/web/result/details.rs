@@ -1,12 +1,12 @@
 //! The details of a check on the page of its result: steps, browser, and the page with its objects.
 
 use super::{browser, content_views, steps, waterfall};
-use crate::domain::CheckDetails;
+use crate::domain::CheckResult;
 use crate::service::result_view::DetailsView;
 
 /// Renders all details; empty without any.
-pub(super) fn render_details(details: &CheckDetails) -> String {
-    let details = DetailsView::new(details);
+pub(super) fn render_details(result: &CheckResult) -> String {
+    let details = DetailsView::new(&result.details);
     let mut out = String::new();
     steps::render_steps(&mut out, &details.steps);
     content_views::render_content_views(&mut out, &details.content_views);
@@ -28,8 +28,15 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        Failure, FailureKind, PageLoad, PageObject, PageObjectChange, PageObjectKind, Phase, Phases, Status,
+        CheckDetails, Facts, Failure, FailureKind, PageLoad, PageObject, PageObjectChange, PageObjectKind,
+        Phase, Phases, Status,
     };
+    use crate::service::result_view::sample_result;
+
+    fn result_with_page(page: PageLoad) -> CheckResult {
+        let details = CheckDetails { page_load: Some(Box::new(page)), ..CheckDetails::default() };
+        CheckResult { details, facts: Facts::default(), ..sample_result::sample_result() }
+    }
 
     #[test]
     fn objects_of_a_page_are_placed_by_time_and_escaped() {
@@ -55,8 +62,7 @@ mod tests {
         };
         let page =
             PageLoad { duration_us: 100_000, decoded_bytes: 7, objects: vec![object], ..PageLoad::default() };
-        let html =
-            render_details(&CheckDetails { page_load: Some(Box::new(page)), ..CheckDetails::default() });
+        let html = render_details(&result_with_page(page));
         assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
         assert!(html.contains("1 failed, 1 third-party"), "{html}");
         assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
@@ -76,8 +82,7 @@ mod tests {
             changes: vec![missing],
             ..PageLoad::default()
         };
-        let html =
-            render_details(&CheckDetails { page_load: Some(Box::new(page)), ..CheckDetails::default() });
+        let html = render_details(&result_with_page(page));
         assert!(html.contains("The page has no objects to load."), "{html}");
         assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
         assert!(!html.contains("<table"), "{html}");

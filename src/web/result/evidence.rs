@@ -3,26 +3,25 @@
 
 use std::fmt::Write;
 
+use super::context::ResultContext;
 use crate::domain::{Certificate, CheckResult, Timestamp};
 use crate::service::result_view::{CERTIFICATE_LABELS, comparison_rows, days_between, fact_lines};
 use crate::web::html::{escape, format_time};
 
-/// Renders all of it; empty without any. `last_passed` is the last result that passed before this one, `traceroute` the
-/// text of the path. Writing into a string cannot fail, here and below.
-pub(super) fn render_evidence(
-    result: &CheckResult,
-    last_passed: Option<&CheckResult>,
-    traceroute: Option<&str>,
-) -> String {
+/// Renders all of it; empty without any. Writing into a string cannot fail, here and below.
+pub(super) fn render_evidence(result: &CheckResult, context: &ResultContext) -> String {
     let mut out = String::new();
-    if let Some(good) = last_passed {
+    if let Some(good) = &context.last_passed {
         render_comparison(&mut out, good, result);
     }
-    render_facts(&mut out, result);
+    // Without a login, nobody learns what the target said of itself.
+    if !context.is_shared() {
+        render_facts(&mut out, result);
+    }
     if let Some(tls) = &result.facts.tls {
         render_certificates(&mut out, &tls.certificates, result.started_at);
     }
-    if let Some(text) = traceroute {
+    if let Some(text) = &context.traceroute {
         let _ = write!(
             out,
             r#"<h2>Path to the target</h2><pre class="record" tabindex="0">{}</pre>"#,

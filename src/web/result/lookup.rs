@@ -5,7 +5,7 @@ use crate::web::page_state::PageState;
 use crate::web::viewer::{CaptureAccess, Viewer};
 
 /// Returns the result if it exists and `viewer` may see it.
-pub(super) async fn find_result(
+pub(in crate::web) async fn find_result(
     state: &PageState,
     viewer: &Viewer,
     id: &str,

@@ -3,7 +3,9 @@
 mod attempts;
 mod browser;
 mod captures;
+mod content;
 mod content_views;
+mod context;
 mod details;
 mod evidence;
 mod exchanges;
@@ -13,6 +15,8 @@ mod steps;
 mod verdict;
 mod waterfall;
 
-pub(super) use captures::get_capture;
-pub(super) use page::{get_page, render_lone_result};
+pub(super) use captures::{capture_response, get_capture};
+pub(super) use content::{render_lone_result, render_shared_result};
+pub(super) use lookup::find_result;
+pub(super) use page::{get_page, get_record};
 pub(super) use verdict::location_name;

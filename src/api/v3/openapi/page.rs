@@ -193,8 +193,7 @@ fn render_request_body(body: BodySpec) -> String {
 }
 
 fn render_responses(operation: &Operation) -> String {
-    let status = if matches!(operation.response, ResponseSpec::NoContent) { 204 } else { 200 };
-    let mut rows = vec![vec![status_badge(status), render_success_response(operation)]];
+    let mut rows = vec![vec![status_badge(operation.response.status()), render_success_response(operation)]];
     let failures = responses::failure_statuses(operation);
     rows.extend(
         failures.into_iter().map(|(status, when)| vec![status_badge(status), render_with_code(when)]),
@@ -240,7 +239,7 @@ fn render_success_response(operation: &Operation) -> String {
         tables => tables.iter().map(|table| table_link(table)).collect::<Vec<_>>().join(" or "),
     };
     match &operation.response {
-        ResponseSpec::Object(table) => table_link(table),
+        ResponseSpec::Object(table) | ResponseSpec::Created(table) => table_link(table),
         ResponseSpec::ObjectOneOf(tables) => table_links(tables),
         ResponseSpec::List(tables) => format!("A list of {}", table_links(tables)),
         ResponseSpec::SavedId { create_response_fields } => {

@@ -26,8 +26,7 @@ const SHARED_RESPONSES: &[(u16, &str)] = &[
 /// Returns the responses of `operation` by status.
 pub(super) fn describe_responses(operation: &Operation) -> Map<String, Value> {
     let mut responses = Map::new();
-    let status = if matches!(operation.response, ResponseSpec::NoContent) { "204" } else { "200" };
-    responses.insert(status.to_owned(), success_response(operation));
+    responses.insert(operation.response.status().to_string(), success_response(operation));
     for (status, condition) in failure_statuses(operation) {
         let shared = SHARED_RESPONSES.contains(&(status, condition));
         let response = if shared {
@@ -211,7 +210,9 @@ fn success_response(operation: &Operation) -> Value {
         ResponseSpec::Object(table) if supports_selection && !is_monitor_table(table) => {
             or_selected_fields(table_schema_ref(table, false))
         }
-        ResponseSpec::Object(table) => table_schema_ref(table, supports_selection),
+        ResponseSpec::Object(table) | ResponseSpec::Created(table) => {
+            table_schema_ref(table, supports_selection)
+        }
         ResponseSpec::ObjectOneOf(tables) => tables_schema(tables, supports_selection),
         ResponseSpec::List(tables) if tables.iter().all(|table| is_monitor_table(table)) => {
             list_response_schema(tables_schema(tables, supports_selection))
@@ -319,11 +320,21 @@ fn is_monitor_table(table: &FieldTable) -> bool {
 }
 
 impl ResponseSpec {
+    /// Returns the HTTP status of the response.
+    pub(super) fn status(&self) -> u16 {
+        match self {
+            Self::NoContent => 204,
+            Self::Created(_) => 201,
+            _ => 200,
+        }
+    }
+
     /// Describes the response for people.
     pub(super) fn description(&self) -> &'static str {
         match self {
             Self::SavedId { .. } => "Saved: the id, and warnings if any",
             Self::Object(_) | Self::ObjectOneOf(_) => "The object",
+            Self::Created(_) => "The new object",
             Self::List(_) => "The list",
             Self::JsonSchema(_) => "The response",
             Self::File => "The file",
@@ -334,7 +345,7 @@ impl ResponseSpec {
     /// Returns the tables of the objects in the response.
     pub(super) fn field_tables(&self) -> Vec<&'static FieldTable> {
         match self {
-            Self::Object(table) => vec![table],
+            Self::Object(table) | Self::Created(table) => vec![table],
             Self::ObjectOneOf(tables) | Self::List(tables) => tables.clone(),
             Self::SavedId { .. } | Self::JsonSchema(_) | Self::File | Self::NoContent => Vec::new(),
         }

@@ -10,4 +10,5 @@ mod result_schema;
 mod routes;
 mod schema_parts;
 
-pub(super) use routes::add_routes;
+pub(super) use result_filter::parse_check_id;
+pub(super) use routes::{RESULT_ID_PARAM, add_routes};

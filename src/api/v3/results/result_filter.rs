@@ -11,7 +11,7 @@ use crate::domain::{CheckId, LocationId, MonitorId, Outcome, ResultFilter};
 pub(super) const OUTCOME_NAMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
 
 /// Parses the id of a result. Anything but 16 hexadecimal digits in canonical form gives 404.
-pub(super) fn parse_check_id(text: &str) -> Result<CheckId, ApiError> {
+pub(in crate::api::v3) fn parse_check_id(text: &str) -> Result<CheckId, ApiError> {
     let id: CheckId = text.parse().map_err(|_| ApiError::not_found())?;
     if id.to_string() == text { Ok(id) } else { Err(ApiError::not_found()) }
 }

@@ -7,7 +7,8 @@ use crate::api::operation_router::OperationRouter;
 use crate::domain::Permission;
 
 /// Path parameter with the id of a result.
-const RESULT_ID_PARAM: Param = Param::new("id", ParamType::Pattern("^[0-9a-f]{16}$"), "Id of the result");
+pub(in crate::api::v3) const RESULT_ID_PARAM: Param =
+    Param::new("id", ParamType::Pattern("^[0-9a-f]{16}$"), "Id of the result");
 
 pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter {
     let list_operation = Operation::new(

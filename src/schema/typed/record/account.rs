@@ -147,6 +147,17 @@ pub struct TestSettings {
     pub progress: u8,
 }
 
+/// A share of a result.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct ShareSettings<'a> {
+    /// Id of the result.
+    pub result_id: &'a str,
+    /// Name of the monitor in the result.
+    pub monitor_name: &'a str,
+    /// When the link ends.
+    pub expires_at: &'a str,
+}
+
 /// An event.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct ReportedEvent<'a> {

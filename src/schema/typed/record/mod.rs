@@ -10,7 +10,8 @@ pub(super) mod sla;
 
 pub use account::{
     AccountNameSettings, AccountSettings, AgentSettings, LocationKeySettings, LocationSettings,
-    MultiPopThreshold, PropertySettings, PropertyValueSettings, ReportedEvent, TestSettings, UserSettings,
+    MultiPopThreshold, PropertySettings, PropertyValueSettings, ReportedEvent, ShareSettings, TestSettings,
+    UserSettings,
 };
 pub use blackout::{BlackoutKind, BlackoutSettings};
 pub use certificate::{CertificateKind, CertificateSettings};
