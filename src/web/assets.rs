@@ -22,7 +22,7 @@ struct Asset {
 }
 
 /// Every file. Those of others stand in `vendor/`, with their licences and checksums.
-const ASSETS: [Asset; 16] = [
+const ASSETS: [Asset; 17] = [
     Asset {
         name: "style.css",
         content_type: "text/css; charset=utf-8",
@@ -47,6 +47,7 @@ const ASSETS: [Asset; 16] = [
     script("palette.js", include_str!("assets/scripts/palette.js")),
     script("retry.js", include_str!("assets/scripts/retry.js")),
     script("units.js", include_str!("assets/scripts/units.js")),
+    script("zoom.js", include_str!("assets/scripts/zoom.js")),
 ];
 
 /// Hash of all files.

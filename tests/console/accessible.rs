@@ -35,8 +35,15 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
     let monitor = href("#rows a").await;
     browser.goto(&server.url(&monitor)).await;
     let result = href("#results tbody a").await;
+    browser.goto(&server.url(&result)).await;
+    browser.click(".share button").await;
+    browser.wait_for_text("h1", "is shared").await;
+    let link = browser.eval("return new URL(document.getElementById('link').value).pathname").await;
+    let shared = link.as_str().unwrap().to_owned();
     let others = [
         "/",
+        "/shares",
+        "/shared/nothing",
         "/?q=nothing",
         "/?sort=name&column=id,key,type,target,last-run,duration,phases,day,day-durations,reason,since",
         "/?group=team",
@@ -55,7 +62,7 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
     ];
     let others = others.map(str::to_owned);
     let history = format!("{monitor}/history");
-    [monitor, history, result].into_iter().chain(others).collect()
+    [monitor, history, result, shared].into_iter().chain(others).collect()
 }
 
 async fn check_every_page(setup: Setup) {

@@ -11,6 +11,7 @@ mod history;
 mod keys;
 mod list;
 mod live;
+mod results;
 mod server;
 mod shell;
 mod walk;

@@ -81,7 +81,7 @@ fn attempt_view<'a>(
     }
 }
 
-fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
+pub(super) fn hop_views<'a>(http: &'a HttpFacts, phases: &Phases) -> Vec<HopView<'a>> {
     let (mut remaining_phases, mut offset_us) = (*phases, 0);
     let mut hops = Vec::new();
     for (index, hop) in http.redirects.iter().enumerate() {

@@ -1,13 +1,15 @@
 //! The objects of a page: rows of a waterfall.
 
 use super::http_status::http_status_from_stored;
-use crate::domain::{PageObject, Phases};
+use crate::domain::{PageObject, PageObjectKind, Phases};
 
 /// One object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectView<'a> {
     /// Its URL.
     pub url: &'a str,
+    /// What it is.
+    pub kind: PageObjectKind,
     /// Whether it belongs to another site than the page.
     pub is_third_party: bool,
     /// Whether Vigie blocked the request.
@@ -30,6 +32,7 @@ impl<'a> ObjectView<'a> {
     pub(super) fn new(object: &'a PageObject) -> Self {
         Self {
             url: &object.url,
+            kind: object.kind,
             is_third_party: object.third_party,
             was_blocked: object.blocked,
             http_status: http_status_from_stored(object.http_status),

@@ -23,11 +23,12 @@ pub fn without_secrets(result: CheckResult) -> CheckResult {
     }
 }
 
-/// Keeps the hops of redirects, and the certificates.
+/// Keeps what the waterfall shows of the document and its redirects, and the certificates.
 fn facts_without_secrets(facts: Facts) -> Facts {
     let keep_hops = |http: Box<HttpFacts>| {
         Box::new(HttpFacts {
             http_status: http.http_status,
+            body_bytes: http.body_bytes,
             redirects: http.redirects,
             url: http.url,
             ..HttpFacts::default()

@@ -6,8 +6,6 @@ use super::waterfall::render_waterfall;
 use crate::service::result_view::{BrowserStepView, BrowserView, PageMetric, StepView};
 use crate::web::html::{escape, format_micros};
 
-/// Most objects shown per step; the result in JSON below the details has more.
-const MAX_SHOWN_OBJECTS: usize = 100;
 /// Most console lines shown per step.
 const MAX_CONSOLE_LINES: usize = 20;
 
@@ -35,7 +33,8 @@ pub(super) fn render_browser_step(out: &mut String, step: &StepView<'_>) {
         );
     }
     out.push_str("</p>");
-    render_requests(out, browser);
+    let name = format!("step-{}", step.number);
+    render_waterfall(out, &browser.objects, browser.unlisted_objects, &name);
     render_console(out, browser);
 }
 
@@ -44,18 +43,6 @@ fn capitalized_metric(metric: &PageMetric) -> String {
     let text = metric.format_with(format_micros);
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| format!("{}{}", first.to_uppercase(), chars.as_str()))
-}
-
-fn render_requests(out: &mut String, step: &BrowserStepView<'_>) {
-    if step.objects.is_empty() {
-        return;
-    }
-    render_waterfall(out, step.objects.get(..MAX_SHOWN_OBJECTS).unwrap_or(&step.objects));
-    let hidden_count = step.hidden_object_count(MAX_SHOWN_OBJECTS);
-    if hidden_count > 0 {
-        let _ =
-            write!(out, "<p>{hidden_count} more requests are in the record below or were only counted.</p>");
-    }
 }
 
 fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
@@ -74,6 +61,10 @@ fn render_console(out: &mut String, step: &BrowserStepView<'_>) {
         );
     }
     out.push_str("</tbody></table></div>");
+    let left_out = step.console.len().saturating_sub(MAX_CONSOLE_LINES);
+    if left_out > 0 {
+        let _ = write!(out, "<p>{left_out} more messages are in the record.</p>");
+    }
 }
 
 /// Renders a sentence about the browser.

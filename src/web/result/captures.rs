@@ -23,12 +23,15 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult, path: &str
     out.push_str("<h2>Captures</h2>");
     let (images, other_files): (Vec<_>, Vec<_>) = result.captures.iter().partition(|file| file.is_image());
     if !images.is_empty() {
+        // A script of the page shows a picture large in a dialog; without it, the link opens the picture.
         out.push_str(r#"<div class="shots">"#);
         for image in images {
-            let (url, name) = (capture_url(path, image), escape(&image.name));
+            let (url, name, text) =
+                (capture_url(path, image), escape(&image.name), picture_text(&image.name));
             let _ = write!(
                 out,
-                r#"<figure><a href="{url}"><img src="{url}" alt="{name}" loading="lazy"></a><figcaption>{name}</figcaption></figure>"#
+                r#"<figure><a href="{url}"><img src="{url}" alt="{}" loading="lazy"></a><figcaption>{name}</figcaption></figure>"#,
+                escape(&text)
             );
         }
         out.push_str("</div>");
@@ -41,6 +44,21 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult, path: &str
         }
         out.push_str("</ul>");
     }
+}
+
+/// Returns what a picture shows: those of a script are named like `attempt-1-step-02-act-03.png`.
+fn picture_text(name: &str) -> String {
+    let stem = name.split('.').next().unwrap_or_default();
+    let parts: Vec<_> = stem.split('-').collect();
+    let number_after = |label: &str| {
+        let at = parts.iter().position(|part| *part == label)?;
+        parts.get(at + 1)?.parse::<u32>().ok()
+    };
+    let Some(step) = number_after("step") else { return format!("Screenshot {name}") };
+    let action = number_after("act").map_or_else(String::new, |action| format!(" at action {action}"));
+    let attempt =
+        number_after("attempt").map_or_else(String::new, |attempt| format!(" of attempt {attempt}"));
+    format!("Screenshot of step {step}{action}{attempt}")
 }
 
 fn capture_url(path: &str, capture: &CapturedFile) -> String {
@@ -85,4 +103,16 @@ pub(in crate::web) fn capture_response(file: CapturedFile, cache_control: &'stat
         (header::CACHE_CONTROL, HeaderValue::from_static(cache_control)),
     ];
     Some((headers, content.to_vec()).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_say_what_they_show() {
+        assert_eq!(picture_text("step-02-act-13.png"), "Screenshot of step 2 at action 13");
+        assert_eq!(picture_text("attempt-2-step-10.jpg"), "Screenshot of step 10 of attempt 2");
+        assert_eq!(picture_text("my-cart-2.png"), "Screenshot my-cart-2.png");
+    }
 }

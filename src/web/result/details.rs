@@ -1,14 +1,15 @@
 //! The details of a check on the page of its result: steps, browser, and the page with its objects.
 
-use super::{browser, content_views, steps, waterfall};
+use super::{assertions, browser, content_views, steps, waterfall};
 use crate::domain::CheckResult;
-use crate::service::result_view::DetailsView;
+use crate::service::result_view::{DetailsView, document_views, failed_assertions};
 
 /// Renders all details; empty without any.
 pub(super) fn render_details(result: &CheckResult) -> String {
     let details = DetailsView::new(&result.details);
     let mut out = String::new();
     steps::render_steps(&mut out, &details.steps);
+    assertions::render_failed_assertions(&mut out, &failed_assertions(result));
     content_views::render_content_views(&mut out, &details.content_views);
     for step in &details.steps {
         browser::render_browser_step(&mut out, step);
@@ -17,7 +18,7 @@ pub(super) fn render_details(result: &CheckResult) -> String {
         browser::render_browser(&mut out, browser);
     }
     if let Some(page) = &details.page {
-        waterfall::render_page_objects(&mut out, page);
+        waterfall::render_page_objects(&mut out, page, document_views(result));
     }
     out
 }

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::context::ResultContext;
+use super::path::render_path;
 use crate::domain::{Certificate, CheckResult, Timestamp};
 use crate::service::result_view::{CERTIFICATE_LABELS, comparison_rows, days_between, fact_lines};
 use crate::web::html::{escape, format_time};
@@ -22,11 +23,7 @@ pub(super) fn render_evidence(result: &CheckResult, context: &ResultContext) -> 
         render_certificates(&mut out, &tls.certificates, result.started_at);
     }
     if let Some(text) = &context.traceroute {
-        let _ = write!(
-            out,
-            r#"<h2>Path to the target</h2><pre class="record" tabindex="0">{}</pre>"#,
-            escape(text)
-        );
+        render_path(&mut out, text);
     }
     out
 }

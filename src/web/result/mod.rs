@@ -1,5 +1,6 @@
 //! The page of one result: what happened, how that was found, and the evidence.
 
+mod assertions;
 mod attempts;
 mod browser;
 mod captures;
@@ -11,9 +12,12 @@ mod evidence;
 mod exchanges;
 mod lookup;
 mod page;
+mod path;
 mod steps;
 mod verdict;
 mod waterfall;
+mod waterfall_filter;
+mod waterfall_row;
 
 pub(super) use captures::{capture_response, get_capture};
 pub(super) use content::{render_lone_result, render_shared_result};

@@ -1,25 +1,26 @@
-//! The objects of a page as a waterfall.
+//! The objects of a page as a waterfall, which can be narrowed to a kind or to what failed.
 
 use std::fmt::Write;
 
-use crate::service::result_view::{ObjectChangeView, ObjectView, PageView, waterfall_span_us};
+use super::waterfall_filter::{kind_name, render_filter};
+use super::waterfall_row::render_object;
+use crate::service::result_view::{
+    ObjectChangeView, ObjectView, PageView, format_grouped, waterfall_span_us,
+};
 use crate::web::html::{escape, format_micros};
 use crate::web::phase_bar::render_phase_legend;
 
-/// Most objects shown; the record below has the rest.
+/// Most objects shown, and most of those that failed or were blocked after them.
 const MAX_SHOWN_OBJECTS: usize = 200;
-/// Width of the waterfall in its own units.
-const VIEW_BOX_WIDTH: f64 = 300.0;
-/// Smallest width of a bar above zero, so that it stays visible.
-const MIN_BAR_WIDTH: f64 = 1.5;
 
-/// Renders a page: totals, changes, objects. Writing into a string cannot fail, here and below.
-pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
+/// Renders a page: totals, changes, and its `documents` with its objects. Writing into a string cannot fail, here and
+/// below.
+pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>, documents: Vec<ObjectView<'_>>) {
     let _ = write!(
         out,
         "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} third-party{}</small></h2>",
         page.objects.len(),
-        page.decoded_bytes,
+        format_grouped(page.decoded_bytes),
         format_micros(page.total_us),
         page.failed_count,
         page.third_party_count,
@@ -31,26 +32,51 @@ pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>) {
     render_changes(out, &page.changes);
     if page.objects.is_empty() {
         out.push_str("<p>The page has no objects to load.</p>");
-        return;
     }
-    render_waterfall(out, page.objects.get(..MAX_SHOWN_OBJECTS).unwrap_or(&page.objects));
-    if page.objects.len() > MAX_SHOWN_OBJECTS {
-        let _ =
-            write!(out, "<p>{} more are in the record below.</p>", page.objects.len() - MAX_SHOWN_OBJECTS);
-    }
-    out.push_str(&render_phase_legend(page.objects.iter().map(|object| object.phases)));
+    let mut rows = documents;
+    rows.extend(page.objects.iter().cloned());
+    render_waterfall(out, &rows, 0, "page");
 }
 
-/// Renders the waterfall of `objects`.
-pub(super) fn render_waterfall(out: &mut String, objects: &[ObjectView<'_>]) {
+/// Renders the waterfall of `objects`; `uncounted` more are only known by their number. `name` tells it from other
+/// waterfalls of the page.
+pub(super) fn render_waterfall(out: &mut String, objects: &[ObjectView<'_>], uncounted: usize, name: &str) {
+    let shown = shown_objects(objects);
+    if shown.is_empty() {
+        return;
+    }
+    out.push_str(r#"<div class="waterfall">"#);
+    render_filter(out, &shown, name);
     out.push_str(
-        r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
+        r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Kind</th><th>Object</th></tr></thead><tbody>"#,
     );
     let span_us = waterfall_span_us(objects);
-    for object in objects {
-        render_object(out, object, span_us);
+    for object in &shown {
+        render_object(out, object, span_us, kind_name(object.kind));
     }
-    out.push_str("</tbody></table></div>");
+    out.push_str("</tbody></table></div></div>");
+    let left_out = objects.len() - shown.len() + uncounted;
+    if left_out > 0 {
+        let _ = write!(out, "<p>{left_out} more requests are left out.</p>");
+    }
+    out.push_str(&render_phase_legend(shown.iter().map(|object| object.phases)));
+}
+
+/// Returns the first objects, and of the others those that failed or were blocked: they are what somebody looks for.
+fn shown_objects<'a, 'b>(objects: &'b [ObjectView<'a>]) -> Vec<&'b ObjectView<'a>> {
+    let (first, others) = objects.split_at(objects.len().min(MAX_SHOWN_OBJECTS));
+    let troubled = others.iter().filter(|object| is_troubled(object)).take(MAX_SHOWN_OBJECTS);
+    first.iter().chain(troubled).collect()
+}
+
+/// Whether the object failed or was blocked. One that fails no check, such as an icon, may have failed all the same.
+pub(super) fn is_troubled(object: &ObjectView<'_>) -> bool {
+    object.was_blocked || has_failed(object)
+}
+
+/// Whether the object was not loaded although nothing blocked it.
+pub(super) fn has_failed(object: &ObjectView<'_>) -> bool {
+    object.failure_reason.is_some() || object.http_status.is_some_and(|status| status >= 400)
 }
 
 fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
@@ -64,44 +90,68 @@ fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
     out.push_str("</ul>");
 }
 
-fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: u64) {
-    let (css_class, status_text) = match (&object.failure_reason, object.http_status) {
-        (Some(_), None) => ("error", "no response".to_owned()),
-        (Some(_), Some(status)) => ("error", status.to_string()),
-        (None, _) if object.was_blocked => ("unknown", "blocked".to_owned()),
-        (None, status) => ("ok", status.unwrap_or_default().to_string()),
-    };
-    let third_party_note = if object.is_third_party { " <small>other site</small>" } else { "" };
-    let reason_html = object.failure_reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
-    let _ = write!(
-        out,
-        r#"<tr><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td class="reason">{}{third_party_note}{}</td></tr>"#,
-        render_object_bar(object, span_us),
-        format_micros(object.total_us),
-        object.decoded_bytes,
-        escape(object.url),
-        reason_html.unwrap_or_default()
-    );
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{PageObjectKind, Phases};
 
-/// Renders the phases of an object as a bar that starts where the object started within the page load.
-fn render_object_bar(object: &ObjectView<'_>, span_us: u64) -> String {
-    let scale = VIEW_BOX_WIDTH / span_us as f64;
-    let mut out = format!(
-        r#"<svg class="fall" viewBox="0 0 {VIEW_BOX_WIDTH} 12" preserveAspectRatio="none" role="img"><title>from {} to {}</title>"#,
-        format_micros(object.start_offset_us),
-        format_micros(object.start_offset_us + object.total_us)
-    );
-    let mut bar_x = object.start_offset_us as f64 * scale;
-    for (phase, micros) in object.phases.iter().filter(|&(_, micros)| micros > 0) {
-        let width = (f64::from(micros) * scale).max(MIN_BAR_WIDTH);
-        let _ = write!(
-            out,
-            r#"<rect class="p-{}" x="{bar_x:.1}" width="{width:.1}" height="12"/>"#,
-            phase.name()
-        );
-        bar_x += width;
+    fn object(url: &str) -> ObjectView<'_> {
+        ObjectView {
+            url,
+            kind: PageObjectKind::Image,
+            is_third_party: false,
+            was_blocked: false,
+            http_status: Some(200),
+            start_offset_us: 0,
+            total_us: 10,
+            phases: Phases::default(),
+            decoded_bytes: 1_234_567,
+            failure_reason: None,
+        }
     }
-    out.push_str("</svg>");
-    out
+
+    fn rendered(objects: &[ObjectView<'_>], uncounted: usize) -> String {
+        let mut html = String::new();
+        render_waterfall(&mut html, objects, uncounted, "page");
+        html
+    }
+
+    #[test]
+    fn many_objects_are_bounded_but_what_failed_is_shown() {
+        let mut objects = vec![object("https://a.test/x"); 1_000];
+        objects[900].failure_reason = Some("no answer".to_owned());
+        objects[901].was_blocked = true;
+        let html = rendered(&objects, 5);
+        assert_eq!(html.matches("<tr data-kind").count(), 202);
+        assert!(html.contains("<p>803 more requests are left out.</p>"), "{html}");
+        assert_eq!(rendered(&[], 5), "");
+    }
+
+    #[test]
+    fn failed_and_blocked_requests_are_marked_in_words_and_can_be_filtered() {
+        let mut objects = ["a", "b", "c", "d"].map(object);
+        objects[0].kind = PageObjectKind::Document;
+        objects[1].failure_reason = Some("<b>".to_owned());
+        objects[2].failure_reason = Some("no answer".to_owned());
+        objects[2].http_status = None;
+        objects[3].was_blocked = true;
+        let mut icon = object("e");
+        icon.http_status = Some(404);
+        let html = rendered(&[&objects[..], &[icon]].concat(), 0);
+        for part in [
+            ">404 failed</span>",
+            ">200 failed</span>",
+            ">failed</span>",
+            ">blocked</span>",
+            "1,234,567",
+            r#"value="all" checked> all <small>5</small>"#,
+            r#"value="document"> document <small>1</small>"#,
+            r#"value="failed"> failed or blocked <small>4</small>"#,
+            r#"<tr data-kind="document">"#,
+            r#"<tr data-kind="image" data-failed>"#,
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("<b>") && !html.contains(r#"value="script""#), "{html}");
+    }
 }

@@ -90,6 +90,12 @@ impl Caller<'_> {
         }
     }
 
+    /// Opens the link of a shared result, which shows it to everybody.
+    pub fn open_link(&self, path: &str, pages: &mut Pages) {
+        let page = self.get(path, pages);
+        assert!(page.contains("Shared by a link"), "{page}");
+    }
+
     /// Reads the pages, and what their links lead to.
     pub fn crawl_pages(&self, pages: &mut Pages) {
         let (mut seen, mut open) = (BTreeSet::new(), vec!["/".to_owned(), "/metrics".to_owned()]);

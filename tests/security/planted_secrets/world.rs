@@ -279,6 +279,9 @@ impl World {
         let everybody = Caller { name: EVERYBODY.to_owned(), server: &self.server, headers: String::new() };
         everybody.crawl_api(&mut pages);
         everybody.crawl_pages(&mut pages);
+        for link in self.share_results() {
+            everybody.open_link(&link, &mut pages);
+        }
         for User { login, password, token } in &self.users {
             let headers = format!("Authorization: Bearer {token}\r\n");
             let caller = Caller { name: login.clone(), server: &self.server, headers };
@@ -289,6 +292,18 @@ impl World {
         }
         pages.extend(self.responses.iter().cloned());
         pages
+    }
+
+    /// Shares the newest results; returns the paths of the links.
+    fn share_results(&self) -> Vec<String> {
+        let (_, results) = self.server.call("GET", "/results?limit=60", &Value::Null);
+        let share = |result: &Value| {
+            let path = format!("/results/{}/share", result["check_id"].as_str().unwrap());
+            let (status, share) = self.server.call("POST", &path, &json!({}));
+            assert_eq!(status, 201, "{share}");
+            share["url"].as_str().unwrap().to_owned()
+        };
+        results["results"].as_array().unwrap().iter().map(share).collect()
     }
 
     /// Ends the server.

@@ -6,6 +6,7 @@ import { listenToKeys } from "./keys.js";
 import { showLiveState } from "./live_state.js";
 import { preparePalette } from "./palette.js";
 import { retryUntilAvailable } from "./retry.js";
+import { zoomScreenshots } from "./zoom.js";
 
 keepAgesTrue();
 keepChoices();
@@ -14,3 +15,4 @@ prepareForm();
 preparePalette();
 showLiveState();
 retryUntilAvailable();
+zoomScreenshots();
