@@ -23,7 +23,7 @@ use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::shares::{NEW_SHARE, SHARE, SHARE_REQUEST};
 use crate::schema::typed::request::{ShareRequest, parse_request_fields};
-use crate::service::{Caller, ServiceError, shared_result_path};
+use crate::service::{Caller, ResultShare, ServiceError, shared_result_path};
 
 const TAG: &str = "results";
 
@@ -90,7 +90,7 @@ async fn list_shares(
     let shares = state.result_shares.shares(Some(caller.customer)).await?;
     let offset = usize::try_from(paging.offset.unwrap_or(0)).unwrap_or(usize::MAX);
     let limit = usize::try_from(paging.limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    let rows = shares.iter().skip(offset).take(limit).map(|share| share.to_json());
+    let rows = shares.iter().skip(offset).take(limit).map(ResultShare::to_json);
     let chunks = stream::iter([Ok::<_, Infallible>(list_response::json_chunk(rows))]);
     Ok(list_response::stream_list(caller.role, shares.len() as u64, paging, chunks))
 }
