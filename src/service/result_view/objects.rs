@@ -43,6 +43,19 @@ impl<'a> ObjectView<'a> {
             failure_reason: object.failure.as_ref().map(ToString::to_string),
         }
     }
+
+    /// Whether it was not loaded although nothing blocked it. One that fails no check, such as an icon, may have failed
+    /// all the same.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.failure_reason.is_some() || self.http_status.is_some_and(|status| status >= 400)
+    }
+
+    /// Whether it failed or was blocked.
+    #[must_use]
+    pub fn is_troubled(&self) -> bool {
+        self.was_blocked || self.has_failed()
+    }
 }
 
 /// Returns the time that a waterfall of `objects` spans, in microseconds; never 0.

@@ -65,18 +65,8 @@ pub(super) fn render_waterfall(out: &mut String, objects: &[ObjectView<'_>], unc
 /// Returns the first objects, and of the others those that failed or were blocked: they are what somebody looks for.
 fn shown_objects<'a, 'b>(objects: &'b [ObjectView<'a>]) -> Vec<&'b ObjectView<'a>> {
     let (first, others) = objects.split_at(objects.len().min(MAX_SHOWN_OBJECTS));
-    let troubled = others.iter().filter(|object| is_troubled(object)).take(MAX_SHOWN_OBJECTS);
+    let troubled = others.iter().filter(|object| object.is_troubled()).take(MAX_SHOWN_OBJECTS);
     first.iter().chain(troubled).collect()
-}
-
-/// Whether the object failed or was blocked. One that fails no check, such as an icon, may have failed all the same.
-pub(super) fn is_troubled(object: &ObjectView<'_>) -> bool {
-    object.was_blocked || has_failed(object)
-}
-
-/// Whether the object was not loaded although nothing blocked it.
-pub(super) fn has_failed(object: &ObjectView<'_>) -> bool {
-    object.failure_reason.is_some() || object.http_status.is_some_and(|status| status >= 400)
 }
 
 fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {

@@ -3,7 +3,6 @@
 
 use std::fmt::Write;
 
-use super::waterfall::is_troubled;
 use crate::domain::PageObjectKind;
 use crate::service::result_view::ObjectView;
 
@@ -34,7 +33,7 @@ fn label(name: &'static str) -> &'static str {
 pub(super) fn render_filter(out: &mut String, objects: &[&ObjectView<'_>], name: &str) {
     let count_of = |kind| objects.iter().filter(|object| object.kind == kind).count();
     let of_kinds = KINDS.iter().map(|(kind, value)| (*value, label(value), count_of(*kind)));
-    let troubled = objects.iter().filter(|object| is_troubled(object)).count();
+    let troubled = objects.iter().filter(|object| object.is_troubled()).count();
     let choices: Vec<_> = of_kinds
         .chain([("failed", "failed or blocked", troubled)])
         .filter(|(_, _, count)| *count > 0)

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use super::waterfall::{has_failed, is_troubled};
 use crate::service::result_view::{ObjectView, format_grouped};
 use crate::web::html::{escape, format_micros};
 
@@ -14,15 +13,15 @@ const MIN_BAR_WIDTH: f64 = 1.5;
 /// Renders `object` in a waterfall of `span_us`. Writing into a string cannot fail, here and below.
 pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: u64, kind: &str) {
     let (css_class, status_text) = match object.http_status {
-        None if has_failed(object) => ("error", "failed".to_owned()),
-        Some(status) if has_failed(object) => ("error", format!("{status} failed")),
+        None if object.has_failed() => ("error", "failed".to_owned()),
+        Some(status) if object.has_failed() => ("error", format!("{status} failed")),
         _ if object.was_blocked => ("unknown", "blocked".to_owned()),
         Some(status) => ("ok", status.to_string()),
         None => ("ok", "no status".to_owned()),
     };
     let third_party_note = if object.is_third_party { " <small>other site</small>" } else { "" };
     let reason_html = object.failure_reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
-    let failed = if is_troubled(object) { " data-failed" } else { "" };
+    let failed = if object.is_troubled() { " data-failed" } else { "" };
     let _ = write!(
         out,
         r#"<tr data-kind="{kind}"{failed}><td>{}</td><td class="n" data-h="took">{}</td><td class="n" data-h="bytes">{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td>{kind}</td><td class="reason">{}{third_party_note}{}</td></tr>"#,
