@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::account_choices::AccountChoices;
 use super::board_cache::BoardCache;
 use super::custom_property_filter::CustomPropertyFilters;
-use super::error_budgets::ErrorBudgetCache;
+use super::error_budget_cache::ErrorBudgetCache;
 use super::events::{EventMarker, event_markers};
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;

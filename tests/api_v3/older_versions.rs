@@ -53,7 +53,7 @@ async fn a_monitor_goes_back_and_keeps_the_secrets_that_it_has_now() {
     let headers = |token: &str, other: &str| json!([{"name": "Authorization", "value": token}, {"name": "X-Shop", "value": other}]);
     let first = json!({"realm_password": "one", "http_headers": headers("token-one", "a"), "timeout": 7, "note": "n"});
     let id = user.post("/monitors/website", website("Shop", first)).await.id();
-    let path = format!("/monitors/{id}");
+    let path = format!("/monitors/website/{id}");
     user.patch(&path, json!({"realm_password": "two", "note": null})).await.expect(200);
     user.patch(&path, json!({"http_headers": headers("token-two", "b"), "name": "Store"})).await.expect(200);
     user.patch(&path, json!({"timeout": 9, "depends_on": []})).await.expect(200);
@@ -91,7 +91,7 @@ async fn a_secret_that_is_not_stored_any_more_does_not_come_back() {
     let user = app.login(Role::PowerUser).await;
     let headers = json!([{"name": "Authorization", "value": "token-one"}]);
     let id = user.post("/monitors/website", website("Shop", json!({"http_headers": headers}))).await.id();
-    user.patch(&format!("/monitors/{id}"), json!({"http_headers": []})).await.expect(200);
+    user.patch(&format!("/monitors/website/{id}"), json!({"http_headers": []})).await.expect(200);
     let version = versions(&app, id).await[1].clone().unwrap();
     let Err(ServiceError::Invalid(errors)) = go_back(&app, id, &version).await else {
         panic!("it went back to a header without its value");
@@ -104,7 +104,7 @@ async fn a_change_meanwhile_is_not_overwritten() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;
     let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
-    let path = format!("/monitors/{id}");
+    let path = format!("/monitors/website/{id}");
     user.patch(&path, json!({"name": "Store"})).await.expect(200);
     let (version, seen) = (versions(&app, id).await[1].clone().unwrap(), monitor(&app, id).revision);
     user.patch(&path, json!({"timeout": 9})).await.expect(200);
