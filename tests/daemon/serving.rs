@@ -108,7 +108,7 @@ fn the_demo_begins_with_thirty_days_of_history() {
         body["metadata"]["resultset"]["count"].as_u64().unwrap()
     };
     // Agreements are written last.
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     while count("slas?limit=1") < 2 {
         assert!(Instant::now() < until, "the demo has no history after a minute");
         std::thread::sleep(Duration::from_millis(200));

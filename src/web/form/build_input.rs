@@ -48,7 +48,7 @@ pub(super) fn build_input(
         control(field, path, &text, content, stored)
     };
     let is_changed = match &control {
-        Control::Items(items) => !items.items.is_empty(),
+        Control::Items(items) => !items.list.is_empty(),
         Control::Group(inputs) => inputs.iter().any(|input| input.is_changed),
         Control::Secret(secret) => is_stored || !secret.sealed.is_empty(),
         _ => !text.is_empty() && text != default,
@@ -154,7 +154,7 @@ fn build_items(
         let stored = stored.item(content.texts.get(&origin_name(&item_path)));
         build_item(table, &item_path, &format!("{noun} {}", index + 1), content, stored)
     };
-    Items { items: (0..count).map(to_item).collect(), has_room: count < max, noun }
+    Items { list: (0..count).map(to_item).collect(), has_room: count < max, noun }
 }
 
 fn build_item(

@@ -72,8 +72,10 @@ mod tests {
     #[test]
     fn every_condition_is_about_fields_of_the_same_object() {
         let mut seen = Vec::new();
-        MonitorType::ALL.iter().for_each(|monitor_type| check(for_type(*monitor_type), &mut seen));
-        PAGES.iter().for_each(|pages| check(pages.table, &mut seen));
+        let of_monitors = MonitorType::ALL.iter().map(|monitor_type| for_type(*monitor_type));
+        for table in of_monitors.chain(PAGES.iter().map(|pages| pages.table)) {
+            check(table, &mut seen);
+        }
         for (name, ..) in CONDITIONS {
             assert!(seen.contains(name), "`{name}` is no field");
         }

@@ -112,10 +112,6 @@ impl<'a> FormPage<'a> {
     /// Renders the check `test`, which goes on by itself, and the link to its page.
     async fn render_check(&self, state: &ActionsState, viewer: &Viewer, test: i64) -> String {
         let path = self.subject.check_path(test);
-        let page = match test_page_of(state, viewer, &path).await {
-            Ok(page) => page,
-            Err(_) => return String::new(),
-        };
-        page.render(&path)
+        test_page_of(state, viewer, &path).await.map_or_else(|_| String::new(), |page| page.render(&path))
     }
 }

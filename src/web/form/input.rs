@@ -88,7 +88,7 @@ impl FormInput {
         is_within(path, &self.name)
             && match &self.control {
                 Control::Group(inputs) => !inputs.iter().any(|input| is_within(path, &input.name)),
-                Control::Items(items) => !items.items.iter().any(|item| is_within(path, &item.path)),
+                Control::Items(items) => !items.list.iter().any(|item| is_within(path, &item.path)),
                 _ => true,
             }
     }
@@ -128,7 +128,7 @@ pub(super) struct Items {
     /// What one is called.
     pub(super) noun: String,
     /// Them, in order.
-    pub(super) items: Vec<Item>,
+    pub(super) list: Vec<Item>,
     /// Whether another one can be added.
     pub(super) has_room: bool,
 }
@@ -156,7 +156,7 @@ pub(super) struct Item {
 impl Items {
     /// Returns the inputs of all items.
     pub(super) fn inputs(&self) -> impl Iterator<Item = &FormInput> {
-        self.items.iter().flat_map(|item| item.main.iter().chain(&item.more))
+        self.list.iter().flat_map(|item| item.main.iter().chain(&item.more))
     }
 
     /// Returns what the items are called within a sentence: abbreviations stay as they are.

@@ -3,16 +3,15 @@
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, Query, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::kinds::{PAGES, RecordPages};
 use super::record_choices::record_choices;
 use super::record_form::render_account_page;
-use super::record_page::find;
+use super::record_page::{NoPage, find};
 use super::state::AccountState;
-use crate::service::ServiceError;
 use crate::store::{ConfigRecordFilter, Pagination};
 use crate::web::actions::refused;
 use crate::web::form::form_choices::FormChoices;
@@ -58,11 +57,11 @@ pub(in crate::web) struct ListQuery {
 /// `GET /account`
 pub(in crate::web) async fn get_index(Extension(viewer): Extension<Viewer>) -> Response {
     if viewer.caller.is_none() {
-        return refused(&ServiceError::Forbidden("Sign in to see what belongs to an account".to_owned()));
+        return NoPage::NotSignedIn.into_response();
     }
     let frame = PageFrame { section: Some(Section::Account), ..PageFrame::new("Account · Vigie", &viewer) };
     // Writing into a string cannot fail.
-    axum::response::IntoResponse::into_response(render_page(frame, &Index.render().unwrap_or_default()))
+    render_page(frame, &Index.render().unwrap_or_default()).into_response()
 }
 
 /// `GET /account/{kind}`
@@ -74,7 +73,7 @@ pub(in crate::web) async fn get_list(
 ) -> Response {
     let (pages, caller) = match find(&viewer, &kind) {
         Ok(found) => found,
-        Err(response) => return response,
+        Err(refusal) => return refusal.into_response(),
     };
     let page = query.page.unwrap_or(1).max(1);
     let wanted = Pagination { limit: PAGE_ROWS, offset: u64::from(page - 1) * u64::from(PAGE_ROWS) };

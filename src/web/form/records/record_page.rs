@@ -4,7 +4,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use super::kinds::{RecordPages, find_pages};
@@ -39,7 +39,7 @@ pub(in crate::web) async fn get_new_form(
 ) -> Response {
     match find(&viewer, &kind) {
         Ok((pages, caller)) => RecordForm::new(pages).render(&state, &viewer, &caller, StatusCode::OK).await,
-        Err(response) => response,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
@@ -51,7 +51,7 @@ pub(in crate::web) async fn get_edit_form(
 ) -> Response {
     let (pages, caller) = match find(&viewer, &kind) {
         Ok(found) => found,
-        Err(response) => return response,
+        Err(refusal) => return refusal.into_response(),
     };
     match load(&state, &caller, pages, &id).await {
         Ok(form) => form.render(&state, &viewer, &caller, StatusCode::OK).await,
@@ -88,13 +88,30 @@ pub(in crate::web) async fn post_edit_form(
     }
 }
 
+/// Why somebody does not see a page of an account.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoPage {
+    /// There is no such kind of record.
+    NoSuchKind,
+    /// The viewer is not signed in.
+    NotSignedIn,
+}
+
+impl IntoResponse for NoPage {
+    fn into_response(self) -> Response {
+        match self {
+            Self::NoSuchKind => not_found("This page does not exist"),
+            Self::NotSignedIn => {
+                refused(&ServiceError::Forbidden("Sign in to see what belongs to an account".to_owned()))
+            }
+        }
+    }
+}
+
 /// Finds the kind with the name `kind`, and who acts for the viewer.
-pub(super) fn find(viewer: &Viewer, kind: &str) -> Result<(&'static RecordPages, Caller), Response> {
-    let pages = find_pages(kind).ok_or_else(|| not_found("This page does not exist"))?;
-    let caller = viewer.caller.clone();
-    let sign_in =
-        || refused(&ServiceError::Forbidden("Sign in to see what belongs to an account".to_owned()));
-    Ok((pages, caller.ok_or_else(sign_in)?))
+pub(super) fn find(viewer: &Viewer, kind: &str) -> Result<(&'static RecordPages, Caller), NoPage> {
+    let pages = find_pages(kind).ok_or(NoPage::NoSuchKind)?;
+    Ok((pages, viewer.caller.clone().ok_or(NoPage::NotSignedIn)?))
 }
 
 /// Reads the form of a record of the kind `kind`.
@@ -104,7 +121,7 @@ pub(super) async fn read(
     request: Request,
 ) -> Result<(OwnForm, &'static RecordPages, Caller), Response> {
     let form = read_own_form(&state.actions.auth, request, MAX_MONITOR_FORM_BYTES).await?;
-    let (pages, caller) = find(&form.viewer, kind)?;
+    let (pages, caller) = find(&form.viewer, kind).map_err(IntoResponse::into_response)?;
     Ok((form, pages, caller))
 }
 

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Path, Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 
 use super::record_form::{RecordForm, render_account_page};
 use super::record_page::{find, load, read};
@@ -35,7 +35,7 @@ pub(in crate::web) async fn get_removal(
 ) -> Response {
     let (pages, caller) = match find(&viewer, &kind) {
         Ok(found) => found,
-        Err(response) => return response,
+        Err(refusal) => return refusal.into_response(),
     };
     let record = match load(&state, &caller, pages, &id).await {
         Ok(record) => record,
