@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,6 +39,20 @@ impl Server {
             assert!(Instant::now() < until, "it writes no host token");
             std::thread::sleep(Duration::from_millis(10));
         }
+        while !self.is_ready() {
+            assert!(Instant::now() < until, "it loads no monitors");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Whether its monitors are loaded.
+    fn is_ready(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
+        let request = "GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+        let mut response = String::new();
+        stream.write_all(request.as_bytes()).is_ok()
+            && stream.read_to_string(&mut response).is_ok()
+            && response.starts_with("HTTP/1.1 200")
     }
 
     fn spawn(folder: &tempfile::TempDir, port: u16) -> Child {

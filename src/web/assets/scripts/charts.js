@@ -48,8 +48,16 @@ function stackedSeries(keys) {
   return [...keys].reverse().map((key) => ({ fill: key.fill, width: 0, paths, points: { show: false } }));
 }
 
+// A step between two gaps is no line: it is shown as a point, however narrow the steps are.
+function lonelyPoints(plot, series, showsAll) {
+  const values = plot.data[series];
+  const isLonely = (index) => values[index] !== null && (values[index - 1] ?? values[index + 1] ?? null) === null;
+  return showsAll ? null : [...values.keys()].filter(isLonely);
+}
+
 function lineSeries(keys) {
-  return keys.map((key) => ({ stroke: key.stroke, width: 1.5, dash: key.dash, points: { size: 4, fill: key.stroke } }));
+  const points = { size: 4, filter: lonelyPoints };
+  return keys.map((key) => ({ stroke: key.stroke, width: 1.5, dash: key.dash, points: { ...points, fill: key.stroke } }));
 }
 
 function shadeBlackouts(plot, marks, colour) {
