@@ -15,7 +15,9 @@ const ARE_DRAWN: &str = "
     const isDrawn = (figure) => {
         const canvas = figure.querySelector('.chart canvas');
         if (!canvas) return false;
-        const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
+        const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
         const seen = new Set();
         for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) seen.add(`${data[at]}, ${data[at + 1]}, ${data[at + 2]}`);
         return [...figure.querySelectorAll('[data-key]')].some((key) => {
