@@ -30,6 +30,7 @@ mod location_agents;
 mod location_sealer;
 mod missed_run_sweep;
 mod monitor_files;
+mod page_routes;
 mod reload;
 mod reloadable_parts;
 mod remote_bus;

@@ -18,10 +18,10 @@ use super::alert_pipeline_handle::LocalAlertPipeline;
 use super::combined_bus::CombinedBus;
 use super::delivery_setup;
 use super::demo_history::write_demo_history;
-use super::host_names::host_names;
 use super::host_probe_builder::HostProbeBuilder;
 use super::liveness::{Liveness, TimedIngest};
 use super::location_agents::{AgentStarter, LocationAgents};
+use super::page_routes::page_routes;
 use super::reload::{ReloadHandles, RunningConfig};
 use super::reloadable_parts::ReloadableParts;
 use super::remote_bus::{self, RemoteBusInputs};
@@ -47,10 +47,7 @@ use crate::store::{
 };
 use crate::sync::Mutex;
 use crate::telemetry::{Metrics, TaskName, TaskRegistry};
-use crate::web::{
-    self, AccountState, ActionsState, HistoryState, KnownHosts, LiveState, LocationsState, PageAuth,
-    PageState, RequestLimits, SharesState,
-};
+use crate::web::{self, PageState, RequestLimits};
 
 /// How long the results of the last checks may take to enter the ingest queue.
 pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -254,48 +251,8 @@ impl RunningServer {
             clock: Arc::clone(&self.clock),
         };
         let api_state = self.api_state();
-        let metrics_allow = server.metrics_allow.clone();
-        let auth = PageAuth {
-            is_public: server.public_pages,
-            account_service: Arc::clone(&api_state.account_service),
-            known_hosts: KnownHosts::new(server.hosts.iter().cloned().chain(host_names())),
-            allows_metrics: Arc::new(move |address| {
-                metrics_allow.iter().any(|network| network.contains(address))
-            }),
-        };
-        let locations_state = LocationsState {
-            config_record_service: Arc::clone(&api_state.record_service),
-            clock: Arc::clone(&self.clock),
-        };
-        let actions_state = ActionsState {
-            pages: page_state.clone(),
-            auth: auth.clone(),
-            monitor_service: Arc::clone(&api_state.monitor_service),
-            on_demand_tests: Arc::clone(&api_state.on_demand_tests),
-        };
-        let history_state = HistoryState {
-            actions: actions_state.clone(),
-            alert_service: Arc::clone(&api_state.alert_service),
-            config_record_service: Arc::clone(&api_state.record_service),
-        };
-        let account_state = AccountState {
-            actions: actions_state.clone(),
-            config_record_service: Arc::clone(&api_state.record_service),
-        };
-        let shares_state = SharesState {
-            pages: page_state.clone(),
-            auth: auth.clone(),
-            result_shares: Arc::clone(&api_state.result_shares),
-        };
-        let live_state = LiveState::new(actions_state.clone(), locations_state.clone(), stop.clone());
-        let pages = web::router(page_state, auth.clone());
+        let pages = page_routes(&api_state, page_state, server, stop);
         let pages_and_apis = pages
-            .merge(web::locations_router(locations_state, auth))
-            .merge(web::actions_router(actions_state))
-            .merge(web::history_router(history_state))
-            .merge(web::account_router(account_state))
-            .merge(web::shares_router(shares_state))
-            .merge(web::live_router(live_state))
             // A nested router does not match a path that is only a slash.
             .route(
                 "/api/v3/",

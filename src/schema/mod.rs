@@ -28,3 +28,4 @@ pub use monitor::{Monitor, MonitorMetadata, Origin};
 pub use monitor_document::MonitorDocument;
 pub use secret_values::SecretMode;
 pub use typed::InvalidFieldValue;
+pub use url_credentials::is_masked as is_masked_url;

@@ -25,7 +25,8 @@ pub(super) fn mask_invalid(text: &str) -> String {
 }
 
 /// Whether any of the credentials of `url` are masked.
-pub(super) fn is_masked(url: &str) -> bool {
+#[must_use]
+pub fn is_masked(url: &str) -> bool {
     UrlParts::parse(url)
         .is_some_and(|parsed| parsed.secrets().iter().any(|secret| &url[secret.range.clone()] == MASK))
 }

@@ -56,8 +56,8 @@ impl MonitorReader {
         now: Timestamp,
     ) -> Result<Option<Arc<ErrorBudgets>>, StoreError> {
         let key = (agreement.id, agreement.revision);
-        let mut entries = self.error_budget_cache().lock().await;
-        if let Some((_, budgets)) = entries.get(&key) {
+        // Not held while a report is computed: others have theirs already.
+        if let Some((_, budgets)) = self.error_budget_cache().lock().await.get(&key) {
             return Ok(Some(Arc::clone(budgets)));
         }
         let query = SlaQuery { granularity: Granularity::Day, ..SlaQuery::default() };
@@ -85,7 +85,7 @@ impl MonitorReader {
             }
         };
         let budgets = Arc::new(budgets);
-        entries.insert(key, (Instant::now(), Arc::clone(&budgets)));
+        self.error_budget_cache().lock().await.insert(key, (Instant::now(), Arc::clone(&budgets)));
         Ok(Some(budgets))
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::caller::{Caller, ServiceError};
+use super::monitors::{changed_document_fields, created_fields};
 use crate::catalog::json_object::into_object;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::format_utc_time;
@@ -260,7 +261,12 @@ impl OnDemandTests {
         let object_kind = ConfigRecordKind::Test.name();
         let entry =
             caller.audit_entry(now, "create", object_kind, AuditObject::CreatedInThisCall(0), monitor.name());
-        let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
+        let (before, mut after) = match subject {
+            Subject::Stored => Default::default(),
+            Subject::Draft => self.draft_fields(monitor),
+        };
+        after.extend(fields.clone());
+        let entry = crate::store::NewAuditEntry { before, after, ..entry };
         let ids = self
             .dependencies
             .config_store
@@ -280,6 +286,16 @@ impl OnDemandTests {
             fields,
             private_data: None,
         })
+    }
+
+    /// Returns the fields of a draft that differ from what is stored, before and after, for the audit trail: a check sends
+    /// what is stored to where the draft says.
+    fn draft_fields(&self, draft: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
+        let stored = self.dependencies.monitor_cache.get_for_customer(draft.customer, draft.id);
+        match stored {
+            Some(stored) => changed_document_fields(&stored.document, &draft.document),
+            None => (Map::new(), created_fields(&draft.document)),
+        }
     }
 
     async fn store_check_result(

@@ -141,11 +141,16 @@ pub(super) async fn require_page_access(
     let hides_query_values = !viewer.can_see_query_values && !head.uri.path().starts_with("/manual");
     head.extensions.insert(viewer);
     let mut response = next.run(Request::from_parts(head, body)).await;
-    if hides_query_values {
+    if hides_query_values && response.extensions().get::<OwnFormPage>().is_none() {
         response.extensions_mut().insert(HideQueryValues);
     }
     response
 }
+
+/// Marks the page of a form that only somebody who may change what it shows gets: its values go back as they are shown, so
+/// nothing is hidden.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnFormPage;
 
 /// Admits a request to the metrics only if `auth` allows it.
 pub(super) async fn require_metrics_access(

@@ -80,6 +80,15 @@ async fn recipients_groups_and_properties_are_made_changed_and_removed() {
     }
 }
 
+/// Returns the certificate of an authority, as PEM.
+fn certificate() -> String {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params.distinguished_name.push(rcgen::DnType::CommonName, "authority.example");
+    params.self_signed(&key).unwrap().pem()
+}
+
 #[tokio::test]
 async fn blackouts_are_about_monitors_or_recipients_and_a_secret_is_shown_once() {
     let site = Site::start();
@@ -119,6 +128,13 @@ async fn blackouts_are_about_monitors_or_recipients_and_a_secret_is_shown_once()
     assert!(browser.text(".facts").await.contains("Enrolment secret"));
     browser.click("main p a").await;
     browser.wait_for_text("tbody", "lyon").await;
+    // A certificate has many lines, which an input of one line would lose.
+    open(&browser, &server, "certificates/new").await;
+    browser.fill("[name=name]", "authority").await;
+    browser.choose("[name=kind]", "authority").await;
+    browser.fill("textarea[name=pem]", &certificate()).await;
+    save(&browser).await;
+    browser.wait_for_text("tbody", "CN=authority.example").await;
     open(&browser, &server, "nothing").await;
     browser.wait_for_text("main", "This page does not exist").await;
     open(&browser, &server, "recipients/999").await;

@@ -71,6 +71,11 @@ async fn every_page_and_form_works_without_scripts() {
     browser.wait_for_text("#rows", "blue shop").await;
     assert!(!browser.text("#rows").await.contains("red shop"));
     browser.click(".theme button[value=dark]").await;
+    browser
+        .wait_until(
+            "return document.documentElement.dataset.theme === 'dark' && document.readyState === 'complete'",
+        )
+        .await;
     assert!(browser.path().await.contains("q=blue"), "the page is still the same");
     browser.click("#rows a").await;
     browser.wait_for_text("h1", "blue shop").await;

@@ -152,7 +152,12 @@ async fn a_result_shows_its_pictures_and_its_files_cannot_run() {
     let path = format!("/results/{}", failed.check_id);
     let served = serve_pages(true, MemoryResults::new(vec![failed]), vec![monitor(1, "shop")]).await;
     let text = served.get(&path).await.body;
-    at(&text, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));
+    at(
+        &text,
+        &format!(
+            r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="Screenshot step &quot;1&quot;.jpg""#
+        ),
+    );
     at(&text, &format!(r#"<a href="{path}/captures/page%2Ehtml">page.html</a> 25 bytes"#));
     assert_eq!(text.matches("<figure>").count(), 1, "a drawing may hold scripts: {text}");
     for (name, kind) in [

@@ -15,8 +15,8 @@ use crate::schema::Monitor;
 /// Minutes between two results: fewer than the monitors have from now on, so that the demo is ready soon.
 pub(super) const STEP_MINUTES: i64 = 5;
 
-/// What was made up says so.
-const MADE_UP: &str = "made up by the demo";
+/// Ends every text that is made up.
+const ORIGIN_NOTE: &str = "made up by the demo";
 
 /// Makes up what a monitor found.
 pub(super) struct ResultWriter<'a> {
@@ -37,7 +37,7 @@ impl ResultWriter<'_> {
         }
         let (blackout, blackout_minutes) = BLACKOUT;
         if (blackout - blackout_minutes..=blackout).contains(&minutes) {
-            let reasons = vec![format!("weekly maintenance, {MADE_UP}")];
+            let reasons = vec![format!("weekly maintenance, {ORIGIN_NOTE}")];
             let verdict =
                 Verdict { outcome: Outcome::Blackout, status: Status::OK, warning_status: None, reasons };
             return Some(CheckResult::without_attempts(self.metadata(), planned_at, planned_at, verdict));
@@ -112,7 +112,7 @@ impl ResultWriter<'_> {
         let mut observation =
             Observation { duration, phases: self.phases(duration), ..Observation::default() };
         if let Some(incident) = incident {
-            let detail = format!("{}, {MADE_UP}", incident.detail);
+            let detail = format!("{}, {ORIGIN_NOTE}", incident.detail);
             observation.failure = Some(Failure::new(incident.phase, incident.kind, detail));
         }
         let verdict = evaluate_attempts(std::slice::from_ref(&observation));

@@ -133,12 +133,19 @@ fn is_abbreviated(value: &Value) -> bool {
 }
 
 impl OlderVersion {
-    /// Returns the body of the change that leads back to it. Masked secrets in it stand for the present ones.
-    #[must_use]
-    pub fn to_body(&self) -> Node {
-        let mut body = Map::new();
+    /// Returns the body of the change of `monitor` that leads back to it. Masked secrets inside lists are the present ones of
+    /// the same step or header.
+    ///
+    /// # Errors
+    /// The paths of the masked secrets of which nothing is stored any more.
+    pub fn to_body(&self, monitor: &Monitor) -> Result<Node, Vec<String>> {
+        let (mut body, mut lost) = (Map::new(), Vec::new());
         for OlderField { name, now, then } in &self.changes {
             let mut then = then.clone();
+            if then.is_array() {
+                let revealed = monitor.document.value(name);
+                attach_secrets(&mut then, Some(now), revealed, name, &mut lost);
+            }
             // A change keeps what it does not name.
             if let (Value::Object(then), Value::Object(now)) = (&mut then, now) {
                 for name in now.keys().filter(|name| !then.contains_key(*name)).cloned().collect::<Vec<_>>() {
@@ -147,7 +154,7 @@ impl OlderVersion {
             }
             body.insert(name.clone(), then);
         }
-        Node::from(Value::Object(body))
+        if lost.is_empty() { Ok(Node::from(Value::Object(body))) } else { Err(lost) }
     }
 
     /// Whether a secret inside one of its values is masked, and so stays as it is now.
@@ -155,6 +162,55 @@ impl OlderVersion {
     pub fn has_masked_parts(&self) -> bool {
         self.changes.iter().any(|change| change.then.to_string().contains(MASK))
     }
+}
+
+/// Replaces the masks in `then` by the secrets of its counterpart in the present version, which is `masked` and `revealed`.
+/// What has no counterpart is added to `lost`.
+fn attach_secrets(
+    then: &mut Value,
+    masked: Option<&Value>,
+    revealed: Option<&Value>,
+    path: &str,
+    lost: &mut Vec<String>,
+) {
+    match then {
+        Value::String(text) if text.contains(MASK) => {
+            let is_same = masked.and_then(Value::as_str) == Some(text.as_str());
+            match revealed.and_then(Value::as_str).filter(|_| is_same) {
+                Some(secret) => secret.clone_into(text),
+                None => lost.push(path.to_owned()),
+            }
+        }
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                let member = |value: Option<&'_ Value>| value.and_then(|value| value.get(name)).cloned();
+                let (masked, revealed) = (member(masked), member(revealed));
+                attach_secrets(value, masked.as_ref(), revealed.as_ref(), &format!("{path}.{name}"), lost);
+            }
+        }
+        Value::Array(items) => {
+            let present = masked.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            for (index, item) in items.iter_mut().enumerate() {
+                let place = present.iter().position(|other| is_same_item(item, other));
+                let masked = place.and_then(|place| present.get(place));
+                let revealed = place.and_then(|place| revealed?.get(place));
+                attach_secrets(item, masked, revealed, &format!("{path}[{index}]"), lost);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether the items of two versions of a list are the same one: a step of the same name that goes to the same server, or a
+/// header of the same name.
+fn is_same_item(one: &Value, other: &Value) -> bool {
+    let same = |name: &str| one.get(name) == other.get(name);
+    let server = |item: &Value| {
+        let url = item.get("url").and_then(Value::as_str)?;
+        let (scheme, rest) = url.split_once("://")?;
+        Some(format!("{scheme}://{}", rest.split(['/', '?', '#']).next().unwrap_or_default()))
+    };
+    same("step_name") && same("name") && server(one) == server(other)
 }
 
 #[cfg(test)]
@@ -226,7 +282,7 @@ mod tests {
         assert_eq!(changes(&versions[2]), [("name", json!("a")), ("url", json!("http://a/"))]);
         let first = versions[2].as_ref().unwrap();
         assert_eq!(first.kept_secrets, ["realm_password"]);
-        assert_eq!(first.to_body().to_json(), json!({"name": "a", "url": "http://a/"}));
+        assert_eq!(first.to_body(&monitor).unwrap().to_json(), json!({"name": "a", "url": "http://a/"}));
         let all = format!("{versions:?}");
         assert!(!all.contains("first") && !all.contains("second"), "{all}");
     }
@@ -251,6 +307,26 @@ mod tests {
         let all = format!("{versions:?}");
         assert!(all.contains(MASK) && !all.contains("one\"") && !all.contains("two\""), "{all}");
         assert!(first.has_masked_parts());
+    }
+
+    #[test]
+    fn secrets_come_back_to_the_step_that_has_them_now_and_to_no_other() {
+        let step = |name: &str, password: &str| {
+            json!({"step_name": name, "url": format!("http://{name}.example/"),
+                   "head": {"http_basic_auth_password": password}})
+        };
+        let steps = |steps: &[Value]| json!({"name": "a", "api_steps": steps});
+        let (a, b) = (step("a", "pa"), step("b", "pb"));
+        let both = steps(&[a.clone(), b.clone()]);
+        let (monitor, entries) = history(MonitorType::WebsiteApi, &[both.clone(), steps(&[b.clone(), a])]);
+        let version = older_versions(&monitor, &entries)[1].clone().unwrap();
+        let body = version.to_body(&monitor).unwrap().to_json();
+        let password = |index: usize| &body["api_steps"][index]["head"]["http_basic_auth_password"];
+        assert_eq!((password(0), password(1)), (&json!("pa"), &json!("pb")));
+        let (monitor, entries) = history(MonitorType::WebsiteApi, &[both, steps(&[b])]);
+        let version = older_versions(&monitor, &entries)[1].clone().unwrap();
+        let lost = version.to_body(&monitor).unwrap_err();
+        assert_eq!(lost, ["api_steps[0].head.http_basic_auth_password"]);
     }
 
     #[test]
@@ -291,6 +367,6 @@ mod tests {
         assert_eq!(changes(&versions[2]), [("name", json!("a"))]);
         let field = OlderField { name: "o".to_owned(), now: json!({"a": 1, "b": 2}), then: json!({"a": 3}) };
         let version = OlderVersion { changes: vec![field], kept_secrets: Vec::new() };
-        assert_eq!(version.to_body().to_json(), json!({"o": {"a": 3, "b": null}}));
+        assert_eq!(version.to_body(&monitor).unwrap().to_json(), json!({"o": {"a": 3, "b": null}}));
     }
 }

@@ -46,6 +46,12 @@ impl ConfigRecordService {
         *self.live_agent_lookup.write() = Some(lookup);
     }
 
+    /// Whether `caller` may create and remove records of this kind.
+    #[must_use]
+    pub fn may_edit(&self, caller: &Caller, kind: ConfigRecordKind) -> bool {
+        caller.allows(record_definition(kind).edit_permission)
+    }
+
     /// Returns the records that match the filter and that `caller` may see, as version 3 objects.
     pub async fn list(
         &self,

@@ -178,7 +178,11 @@ impl ResultShares {
             offset += (records.len() - removals.len()) as u64;
             removed += removals.len() as u64;
             if !removals.is_empty() {
-                self.dependencies.config_store.write_changes(removals, Vec::new()).await?;
+                match self.dependencies.config_store.write_changes(removals, Vec::new()).await {
+                    // Another controller removes them.
+                    Ok(_) | Err(StoreError::Stale) => {}
+                    Err(error) => return Err(error),
+                }
             }
             if records.len() < BATCH_SIZE as usize {
                 return Ok(removed);

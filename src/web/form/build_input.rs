@@ -1,7 +1,7 @@
 //! Makes the inputs of a form from the fields: each from its type, lists and objects from those of their fields.
 
 use super::conditions::condition_of;
-use super::form_choices::{Choices, FormChoices};
+use super::form_choices::{Choices, FormChoices, NO_CHOICES};
 use super::form_fields::shown_fields;
 use super::input::{Control, FormInput, Item, Items, SecretState};
 use super::input_names::{STEPS, clear_name, is_within, item_path, member_path, origin_name, sealed_name};
@@ -15,6 +15,12 @@ use crate::syntax::text_format::TextFormat;
 
 /// Texts that may be longer than this get several lines.
 const MAX_LINE_CHARS: usize = 300;
+
+/// Secrets that may be longer than this get several lines.
+const MAX_SECRET_LINE_CHARS: usize = 10_000;
+
+/// Of lists with more items than this, ids are typed instead of chosen.
+const MAX_ITEMS_WITH_CHOICES: usize = 50;
 
 /// Longest text in an input, in bytes. Longer ones are for files and the API.
 const MAX_SHOWN_BYTES: usize = 128 * 1024;
@@ -50,7 +56,7 @@ pub(super) fn build_input(
     let is_changed = match &control {
         Control::Items(items) => !items.list.is_empty(),
         Control::Group(inputs) => inputs.iter().any(|input| input.is_changed),
-        Control::Secret(secret) => is_stored || !secret.sealed.is_empty(),
+        Control::Secret(secret) | Control::SecretLines(secret) => is_stored || !secret.sealed.is_empty(),
         _ => !text.is_empty() && text != default,
     };
     let mut input = FormInput {
@@ -83,11 +89,16 @@ fn control(
         return select(field, text, choices);
     }
     match &field.field_type {
-        _ if field.secret => Control::Secret(SecretState {
-            is_stored: stored.masked.is_some_and(|value| !value.is_null()),
-            is_cleared: content.texts.contains_key(&clear_name(path)),
-            sealed: content.texts.get(&sealed_name(path)).cloned().unwrap_or_default(),
-        }),
+        field_type if field.secret => {
+            let secret = SecretState {
+                is_stored: stored.masked.is_some_and(|value| !value.is_null()),
+                is_cleared: content.texts.contains_key(&clear_name(path)),
+                sealed: content.texts.get(&sealed_name(path)).cloned().unwrap_or_default(),
+            };
+            // An input of one line would lose line breaks.
+            let is_long = matches!(field_type, FieldType::Text { max, .. } if *max > MAX_SECRET_LINE_CHARS);
+            if is_long { Control::SecretLines(secret) } else { Control::Secret(secret) }
+        }
         FieldType::Bool => Control::Checkbox,
         FieldType::IntEnum(numbers) => {
             let choices = numbers.iter().map(|number| (number.to_string(), number.to_string()));
@@ -147,7 +158,13 @@ fn build_items(
     content: FormContent<'_>,
     stored: StoredValue<'_>,
 ) -> Items {
-    let count = item_count(path, content.texts);
+    let count = item_count(path, content.texts).min(max);
+    // Each item has its own list of choices.
+    let content = if count > MAX_ITEMS_WITH_CHOICES {
+        FormContent { choices: &NO_CHOICES, ..content }
+    } else {
+        content
+    };
     let noun = singular(name);
     let to_item = |index| {
         let item_path = item_path(path, index);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::input_names::clear_name;
-use super::nested_values::{StoredValue, is_shown_by_field, value_from_texts};
+use super::nested_values::{StoredValue, is_shown_by_field, report_masks, value_from_texts};
 use super::plain_values::{key, node, scalar_from_text};
 use super::text_from_values::{FormTexts, is_scalar, normalized};
 use crate::schema::field::{Field, FieldType};
@@ -59,7 +59,11 @@ pub(super) fn body_from_texts(
         let value = match (&field.field_type, texts.get(field.name).map(|text| normalized(text))) {
             _ if clears_secret => Ok(NodeValue::Null),
             _ if is_shown_by_field(field.name, texts) => {
-                match value_from_texts(field, field.name, texts, stored.get(field.name)) {
+                let value = value_from_texts(field, field.name, texts, stored.get(field.name));
+                if let Some(value) = &value {
+                    report_masks(value, field.name, &mut errors);
+                }
+                match value {
                     None if is_new => continue,
                     value => Ok(emptied(&field.field_type, value)),
                 }

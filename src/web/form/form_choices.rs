@@ -14,6 +14,9 @@ pub(super) struct FormChoices {
     decided_by: Option<&'static str>,
 }
 
+/// Nothing to choose.
+pub(super) static NO_CHOICES: FormChoices = FormChoices { by_field: Vec::new(), decided_by: None };
+
 impl FormChoices {
     /// Returns the choices in forms of monitors.
     pub(super) fn of_monitors(locations: &[Location], account: &AccountChoices) -> Self {
@@ -49,6 +52,11 @@ impl FormChoices {
     /// Adds the choices for `field`.
     pub(super) fn add(&mut self, field: &'static str, choices: Choices) {
         self.by_field.push((field, choices));
+    }
+
+    /// Returns the recipients among the choices.
+    pub(super) fn choices_of_recipient(&self) -> Option<Choices> {
+        self.of("recipients.id")
     }
 
     /// Returns the choices for the input `path`; `None` when its field says all about its values.

@@ -1,6 +1,7 @@
 //! What the page of a form holds, and how it is made.
 
 use askama::Template;
+use axum::Extension;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
@@ -17,6 +18,7 @@ use crate::service::Caller;
 use crate::service::monitors::form_context;
 use crate::syntax::ValidationError;
 use crate::web::actions::{ActionsState, refused, test_page_of};
+use crate::web::page_auth::OwnFormPage;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
 
@@ -91,7 +93,7 @@ impl<'a> FormPage<'a> {
             monitor_type,
             description: table::for_type(monitor_type).description,
             revision: self.revision,
-            general_errors: general_errors(monitor_type, &self.errors),
+            general_errors: general_errors(&fields, &self.errors),
             sections: form_sections(monitor_type, content, &self.subject.stored_values()),
             cancel_path: &cancel_path,
             locations: locations.map(|location| (location.id.to_string(), location.name.clone())).collect(),
@@ -106,7 +108,8 @@ impl<'a> FormPage<'a> {
             ..PageFrame::new(&page_title, viewer).at(state.pages.clock.now())
         };
         // Writing into a string cannot fail.
-        (self.status, render_page(frame, &form.render().unwrap_or_default())).into_response()
+        let page = render_page(frame, &form.render().unwrap_or_default());
+        (self.status, Extension(OwnFormPage), page).into_response()
     }
 
     /// Renders the check `test`, which goes on by itself, and the link to its page.

@@ -134,8 +134,13 @@ impl FormSubject {
         } else {
             format!(
                 "Somebody else changed this monitor since you opened the form. Yours differs from it in {}; Save again \
-                 to overwrite",
-                names.join(", ")
+                 to overwrite{}",
+                names.join(", "),
+                if names.iter().any(|name| name == "`api_steps`") {
+                    ". Type the secrets of steps that changed again: those that are stored belong to the changed steps"
+                } else {
+                    ""
+                }
             )
         };
         ValidationError::new(ValidationErrorKind::Conflict, "", Position::default(), message)

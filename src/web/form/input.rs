@@ -57,6 +57,8 @@ pub(super) enum Control {
     Url,
     /// A secret, which is never shown.
     Secret(SecretState),
+    /// A secret of several lines, such as a certificate with its key.
+    SecretLines(SecretState),
     /// Several lines: a text.
     Lines,
     /// Several lines, of which each is a value.

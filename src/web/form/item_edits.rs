@@ -1,6 +1,6 @@
 //! Changes of the lists in a form, which is shown again then: add an item, remove, copy or move it.
 
-use super::input_names::{count_name, find_field, is_within, item_path, split_item};
+use super::input_names::{count_name, find_field, item_path, split_item};
 use super::nested_values::item_count;
 use super::text_from_values::{FormTexts, add_item_texts};
 use crate::schema::field::{Field, FieldType};
@@ -67,7 +67,11 @@ impl ItemEdit {
                 Some(self.index).filter(|index| *index < items.len())
             }
             EditKind::Copy => {
-                items.insert(self.index + 1, items[self.index].clone());
+                let mut copy = items[self.index].clone();
+                if table.field("id").is_some_and(|id| !id.required) {
+                    copy.remove(".id");
+                }
+                items.insert(self.index + 1, copy);
                 Some(self.index + 1)
             }
             EditKind::Move(place) => {
@@ -117,8 +121,10 @@ fn put_items(list: &str, items: Vec<FormTexts>, texts: &mut FormTexts) {
 /// Returns the texts without the items behind `index` of `list`.
 pub(super) fn without_later_items(list: &str, index: usize, texts: &FormTexts) -> FormTexts {
     let count = item_count(list, texts);
+    let prefix = format!("{list}[");
     let is_later = |name: &str| {
-        name.starts_with(list) && (index + 1..count).any(|later| is_within(name, &item_path(list, later)))
+        let place = name.strip_prefix(&prefix).and_then(|rest| rest.split_once(']')?.0.parse::<usize>().ok());
+        place.is_some_and(|place| place > index)
     };
     let mut kept: FormTexts = texts
         .iter()

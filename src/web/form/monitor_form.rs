@@ -100,9 +100,9 @@ fn is_main(monitor_type: MonitorType, name: &str) -> bool {
             .contains(&name)
 }
 
-/// Returns the errors that belong to no input of `monitor_type`.
-pub(super) fn general_errors(monitor_type: MonitorType, errors: &[ValidationError]) -> Vec<String> {
-    let names: Vec<&str> = settable_fields(monitor_type).iter().map(|field| field.name).collect();
+/// Returns the errors that belong to no input of `fields`.
+pub(super) fn general_errors(fields: &[&'static Field], errors: &[ValidationError]) -> Vec<String> {
+    let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
     let is_general = |error: &&ValidationError| {
         !error.path.split(['.', '[']).next().is_some_and(|name| names.contains(&name))
     };

@@ -7,11 +7,18 @@ use super::input_names::{clear_name, count_name, item_path, member_path, object_
 use super::plain_values::{key, node, scalar_from_text};
 use super::text_from_values::{FormTexts, find_origin, is_scalar, normalized};
 use crate::schema::field::{Field, FieldType};
+use crate::schema::is_masked_url;
 use crate::schema::table::FieldTable;
-use crate::syntax::node::{Key, Node, NodeValue};
+use crate::schema::table::sub_objects::HEADER;
+use crate::syntax::node::{Key, Node, NodeValue, Position};
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
-/// Most items that are read of one list: more than any list may have.
-pub(super) const MAX_ITEMS: usize = 2_000;
+/// Most items of all lists of a form together.
+pub(super) const MAX_ITEMS: usize = 5_000;
+
+/// Said of a form with more of them.
+pub(super) const TOO_MANY_ITEMS: &str =
+    "The lists of a form have at most 5,000 entries; use the API or `vigie apply`";
 
 /// What is stored at the place of an input: nothing for what is new.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +56,36 @@ pub(super) fn item_count(path: &str, texts: &FormTexts) -> usize {
     count.unwrap_or(0).min(MAX_ITEMS)
 }
 
+/// Whether the lists in `texts` claim more items than a form may have.
+pub(super) fn has_too_many_items(texts: &FormTexts) -> bool {
+    let suffix = count_name("");
+    let counts = texts.iter().filter(|(name, _)| name.ends_with(&suffix));
+    let count_of = |text: &str| -> usize { text.parse().unwrap_or_default() };
+    counts.map(|(_, text)| count_of(text)).fold(0, usize::saturating_add) > MAX_ITEMS
+}
+
+/// Adds an error for each mask in `value`, which stands at `path`: nothing that is stored belongs there.
+pub(super) fn report_masks(value: &NodeValue, path: &str, errors: &mut Vec<ValidationError>) {
+    match value {
+        NodeValue::Text(text) if text == MASK || is_masked_url(text) => {
+            let message = format!("`{path}` is masked, but no value is stored for it here");
+            let error = ValidationError::new(ValidationErrorKind::Secret, path, Position::default(), message);
+            errors.push(error.with_hint("type the value itself"));
+        }
+        NodeValue::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                report_masks(&item.value, &item_path(path, index), errors);
+            }
+        }
+        NodeValue::Map(members) => {
+            for (key, member) in members {
+                report_masks(&member.value, &member_path(path, &key.name), errors);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Returns the value of the field `path`, in version 3 form; `None` when it is its default. What was not touched keeps its
 /// secrets.
 pub(super) fn value_from_texts(
@@ -81,7 +118,20 @@ pub(super) fn value_from_texts(
     }
 }
 
+/// Returns what is stored of the members of an object. The value of a secret header does not go to another header.
+fn stored_members<'a>(
+    table: &FieldTable,
+    path: &str,
+    texts: &FormTexts,
+    stored: StoredValue<'a>,
+) -> StoredValue<'a> {
+    let name = stored.masked.and_then(|masked| masked.get("name")).and_then(Value::as_str);
+    let is_renamed = || texts.get(&member_path(path, "name")).map(String::as_str) != name;
+    if std::ptr::eq(table, &raw const HEADER) && is_renamed() { StoredValue::default() } else { stored }
+}
+
 fn members(table: &FieldTable, path: &str, texts: &FormTexts, stored: StoredValue<'_>) -> Vec<(Key, Node)> {
+    let stored = stored_members(table, path, texts, stored);
     let to_member = |field: &'static Field| {
         let value =
             value_from_texts(field, &member_path(path, field.name), texts, stored.member(field.name))?;
@@ -118,7 +168,10 @@ fn scalar_value(
         },
         _ if text.is_empty() => return None,
         // A value that is a secret in part, such as that of a header, or a URL with a password, shows a mask.
-        _ if stored.masked.and_then(Value::as_str) == Some(text.as_str()) => return kept(),
+        // Line breaks of what is stored may be others than those of the form.
+        _ if stored.masked.and_then(Value::as_str).is_some_and(|stored| normalized(stored) == text) => {
+            return kept();
+        }
         _ => scalar_from_text(field_type, &text),
     };
     Some(value).filter(|value| Some(value) != default.as_ref())

@@ -6,6 +6,7 @@ use super::fields_from_text::{StoredValues, body_from_texts};
 use super::form_fields::settable_fields;
 use super::input_names::{clear_name, count_name};
 use super::item_edits::ItemEdit;
+use super::nested_values::{has_too_many_items, item_count};
 use super::text_from_values::{FormTexts, texts_from_values};
 use crate::domain::MonitorType;
 use crate::schema::{MonitorDocument, SecretMode};
@@ -94,8 +95,42 @@ fn the_secret_of_a_step_that_somebody_else_changed_goes_to_no_other() {
     values["api_steps"].as_array_mut().unwrap().reverse();
     let other = MonitorDocument::new(TYPE, values).unwrap();
     let body = body_from_texts(&fields, &shown, &FormTexts::new(), &StoredValues::of(&other), false);
-    let steps = body.unwrap().to_json()["api_steps"].clone();
-    assert!(steps[0]["head"].get("http_basic_auth_password").is_none(), "{steps}");
+    // What stands in the form as a mask belongs to no stored step any more.
+    let paths: Vec<String> = body.unwrap_err().into_iter().map(|error| error.path).collect();
+    assert_eq!(paths, ["api_steps[0].url", "api_steps[0].head.headers[0].value"]);
+}
+
+#[test]
+fn a_secret_header_that_is_renamed_or_copied_under_another_name_loses_its_value() {
+    let (fields, document) = (settable_fields(TYPE), stored_document());
+    let shown = texts_from_values(&fields, &document.to_json(SecretMode::Masked));
+    for buttons in [&[][..], &["copy api_steps[0].head.headers[0]"]] {
+        let mut texts = shown.clone();
+        for button in buttons {
+            press(&mut texts, button);
+        }
+        texts.insert("api_steps[0].head.headers[0].name".to_owned(), "X-B".to_owned());
+        let stored = StoredValues::of(&document);
+        let errors = body_from_texts(&fields, &texts, &shown, &stored, false).unwrap_err();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].path, "api_steps[0].head.headers[0].value");
+    }
+}
+
+#[test]
+fn line_breaks_of_a_body_stay_when_something_else_changes() {
+    let (fields, mut values) =
+        (settable_fields(TYPE), stored_document().to_non_default_fields(SecretMode::Revealed));
+    values["api_steps"][1]["post"]["body"] = json!("x\r\ny");
+    let document = MonitorDocument::new(TYPE, values).unwrap();
+    let shown = texts_from_values(&fields, &document.to_json(SecretMode::Masked));
+    let mut texts = shown.clone();
+    // A browser sends plain line breaks.
+    texts.insert("api_steps[1].post.body".to_owned(), "x\ny".to_owned());
+    texts.insert("api_steps[1].step_name".to_owned(), "renamed".to_owned());
+    let stored = StoredValues::of(&document);
+    let body = body_from_texts(&fields, &texts, &shown, &stored, false).unwrap().to_json();
+    assert_eq!(body["api_steps"][1]["post"]["body"], "x\r\ny");
 }
 
 #[test]
@@ -123,4 +158,22 @@ fn items_of_new_monitors_have_what_was_typed_only() {
         body["api_steps"],
         json!([{"url": "http://a.example/", "assertions": [{"source": "Status Code"}]}])
     );
+}
+
+#[test]
+fn a_form_that_claims_too_many_items_is_refused() {
+    let with_counts = |counts: &[&str]| -> FormTexts {
+        let to_text =
+            |(index, count): (usize, &&str)| (count_name(&format!("a[{index}].b")), (*count).to_owned());
+        counts.iter().enumerate().map(to_text).collect()
+    };
+    assert!(!has_too_many_items(&with_counts(&["2000", "3000"])));
+    for counts in [&["2000", "3001"][..], &["18446744073709551615", "1"]] {
+        assert!(has_too_many_items(&with_counts(counts)), "{counts:?}");
+    }
+    // What is no number counts nothing, and nothing is read of it.
+    for count in ["99999999999999999999999", "-1", ""] {
+        let texts = with_counts(&[count]);
+        assert!(!has_too_many_items(&texts) && item_count("a[0].b", &texts) == 0, "{count}");
+    }
 }

@@ -7,12 +7,21 @@ use crate::service::Caller;
 use crate::service::monitors::{MonitorService, open_typed_secret, seal_typed_secret};
 
 /// Puts the secrets that were typed earlier into their inputs, unless another one was typed there.
-pub(super) fn open_typed_secrets(service: &MonitorService, caller: &Caller, texts: &mut FormTexts) {
+pub(super) fn open_typed_secrets(
+    service: &MonitorService,
+    caller: &Caller,
+    fields: &[&'static Field],
+    texts: &mut FormTexts,
+) {
     let suffix = sealed_name("");
     let paths: Vec<String> =
         texts.keys().filter_map(|name| name.strip_suffix(&suffix)).map(str::to_owned).collect();
     for path in paths {
         let Some(sealed) = texts.remove(&sealed_name(&path)) else { continue };
+        // Only there are they not shown.
+        if !find_field(fields, &path).is_some_and(|field| field.secret) {
+            continue;
+        }
         let is_kept =
             texts.get(&path).is_none_or(String::is_empty) && !texts.contains_key(&clear_name(&path));
         if let Some(secret) = open_typed_secret(service, caller, &sealed).filter(|_| is_kept) {

@@ -14,6 +14,7 @@ use crate::schema::Monitor;
 use crate::schema::reader::InputFormat;
 use crate::service::monitors::{self, OlderVersion, older_versions, require_not_file_managed};
 use crate::service::{Caller, ServiceError};
+use crate::syntax::node::Node;
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, find_own, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
@@ -110,7 +111,7 @@ async fn revert(
     revision: &str,
 ) -> Result<Monitor, ServiceError> {
     let found = find_version(state, viewer, id, change).await?;
-    let FoundVersion { monitor, caller, version, .. } = found;
+    let FoundVersion { monitor, caller, body, .. } = found;
     // Without the revision that the person saw, the change of somebody else would be lost.
     let expected = revision.parse().map(Revision).map_err(|_| ServiceError::PreconditionFailed)?;
     if expected != monitor.revision {
@@ -122,7 +123,7 @@ async fn revert(
         monitor.id,
         Some(monitor.monitor_type()),
         InputFormat::V3,
-        &version.to_body(),
+        &body,
         Some(expected),
     )
     .await?;
@@ -136,6 +137,8 @@ struct FoundVersion {
     /// The change that led to it.
     entry: Map<String, Value>,
     version: OlderVersion,
+    /// The change that leads back to it.
+    body: Node,
 }
 
 async fn find_version(
@@ -158,5 +161,12 @@ async fn find_version(
     if version.changes.is_empty() {
         return Err(ServiceError::Conflict("The monitor is as it was then".to_owned()));
     }
-    Ok(FoundVersion { monitor, caller, entry, version })
+    let body = version.to_body(&monitor).map_err(|lost| {
+        let lost: Vec<_> = lost.iter().map(|path| format!("`{path}`")).collect();
+        ServiceError::Conflict(format!(
+            "This version has secrets of which nothing is stored any more: {}. Write it into the form instead, with its secrets",
+            lost.join(", ")
+        ))
+    })?;
+    Ok(FoundVersion { monitor, caller, entry, version, body })
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::Query;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use serde::Deserialize;
 
 use super::document::build_document;
 use crate::api::operation::Operation;
@@ -15,18 +17,38 @@ use crate::api::operation::Operation;
 pub(in crate::api::v3) fn openapi_router(operations: &[Operation]) -> Router {
     let document_file = build_document(operations).to_string();
     let document_file = StaticFile::new("application/json", document_file);
-    let page_file = StaticFile::new("text/html; charset=utf-8", super::page::render_page(operations));
+    let page_file = page_file(operations, "");
     let style_file = StaticFile::new("text/css; charset=utf-8", include_str!("docs.css").to_owned());
-    [
-        ("/openapi.json", document_file),
-        ("/", page_file.clone()),
-        ("/docs", page_file),
-        ("/docs.css", style_file),
-    ]
-    .into_iter()
-    .fold(Router::new(), |router, (path, file)| {
+    let files = [("/openapi.json", document_file), ("/docs.css", style_file)];
+    let router = files.into_iter().fold(Router::new(), |router, (path, file)| {
         router.route(path, get(async move |headers: HeaderMap| file.respond(&headers)))
+    });
+    let operations: Arc<[Operation]> = Arc::from(operations);
+    ["/", "/docs"].into_iter().fold(router, |router, path| {
+        let (page, operations) = (page_file.clone(), Arc::clone(&operations));
+        router.route(
+            path,
+            get(async move |Query(query): Query<SearchQuery>, headers: HeaderMap| {
+                let search: String = query.q.trim().chars().take(MAX_SEARCH_CHARS).collect();
+                let page = if search.is_empty() { page } else { self::page_file(&operations, &search) };
+                page.respond(&headers)
+            }),
+        )
     })
+}
+
+/// Longest text that is searched for, in characters.
+const MAX_SEARCH_CHARS: usize = 100;
+
+/// `?q=`: what calls and objects have to contain.
+#[derive(Deserialize)]
+struct SearchQuery {
+    #[serde(default)]
+    q: String,
+}
+
+fn page_file(operations: &[Operation], search: &str) -> StaticFile {
+    StaticFile::new("text/html; charset=utf-8", super::page::render_page(operations, search))
 }
 
 /// A file generated at startup, with an entity tag of its content.

@@ -173,7 +173,7 @@ fn examples_contain_no_secret() {
 #[test]
 fn the_page_has_an_anchor_for_every_link_and_loads_nothing_external() {
     let operations = operations();
-    let page = page::render_page(&operations);
+    let page = page::render_page(&operations, "");
     for operation in &operations {
         assert!(page.contains(&format!("id=\"{}\"", operation.operation_id)), "{}", operation.operation_id);
     }
@@ -186,6 +186,19 @@ fn the_page_has_an_anchor_for_every_link_and_loads_nothing_external() {
     assert!(links > 150, "{links}");
     assert!(!page.contains("<script") && !page.contains("style=") && !page.contains("http://www"));
     assert!(page.contains("Remove &lt;one&gt;"), "text is escaped");
+}
+
+#[test]
+fn a_search_shows_what_contains_it_and_its_links_lead_somewhere() {
+    let operations = operations();
+    let page = page::render_page(&operations, "blackout");
+    assert!(page.contains("id=\"createBlackout\"") && page.contains("id=\"o-Blackout\""), "{page}");
+    assert!(!page.contains("id=\"createUser\"") && !page.contains("id=\"o-User\""));
+    for link in page.split("href=\"#").skip(1) {
+        let target = link.split('"').next().unwrap();
+        assert!(page.contains(&format!("id=\"{target}\"")), "{target}");
+    }
+    assert!(page::render_page(&operations, "no such thing").contains("0 calls and 0 objects"));
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod html;
 mod page;
 mod parameters;
 mod responses;
+mod search;
 
 pub use document::build_document;
 pub(super) use endpoint::openapi_router;

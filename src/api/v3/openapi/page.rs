@@ -5,20 +5,37 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::html::{escape, render_path, render_table, render_with_code};
-use super::{document, parameters, responses};
+use super::{document, parameters, responses, search};
 use crate::api::operation::{BodySpec, Operation, ResponseSpec};
 use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, FieldType};
 use crate::schema::json_schema::{create_example, describe_type, patch_example, sub_objects};
 use crate::schema::table::{FieldTable, shared};
 
-/// Renders the page of `operations`.
-pub(super) fn render_page(operations: &[Operation]) -> String {
+/// Renders the page of `operations`, or of what matches `search` among them; empty for all.
+pub(super) fn render_page(operations: &[Operation], search: &str) -> String {
+    let mut tables = collect_tables(operations);
+    let found: Vec<Operation>;
+    let operations = if search.is_empty() {
+        operations
+    } else {
+        tables.retain(|table| search::table_matches(table, search));
+        found = operations
+            .iter()
+            .filter(|operation| search::operation_matches(operation, search))
+            .cloned()
+            .collect();
+        &found
+    };
     let tags = document::tag_names(operations);
-    let tables = collect_tables(operations);
+    let search_form = search::render_form(search, operations.len(), tables.len());
     let version = env!("CARGO_PKG_VERSION");
     let mut contents_html = String::new();
-    let mut main_html = render_intro();
+    let mut main_html = render_heading();
+    main_html.push_str(&search_form);
+    if search.is_empty() {
+        main_html.push_str(&render_intro());
+    }
     for tag in tags {
         let tag_operations: Vec<&Operation> =
             operations.iter().filter(|operation| operation.tag == tag).collect();
@@ -54,6 +71,12 @@ pub(super) fn render_page(operations: &[Operation]) -> String {
         main_html.push_str(&render_object_section(table));
     }
     contents_html.push_str("</details>\n");
+    if !search.is_empty() {
+        // What is not among the matches is on the whole page.
+        for anchor in ["href=\"#o-", "href=\"#monitor"] {
+            main_html = main_html.replace(anchor, &anchor.replace('#', "/api/v3/docs#"));
+        }
+    }
     format!(
         r#"<!doctype html>
 <html lang="en">
@@ -86,6 +109,11 @@ const FIELD_LEGEND: &str = "<p class=\"soft\"><span class=\"mark\">required</spa
     <span class=\"mark quiet\">secret</span> shown as <code>********</code> · \
     <span class=\"mark quiet\">x</span> extension of Vigie, beyond the interface that it implements</p>\n";
 
+fn render_heading() -> String {
+    "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n"
+        .to_owned()
+}
+
 fn render_intro() -> String {
     let login_command = "curl -s -H 'Content-Type: application/json' \\\n  \
                  -d '{\"username\":\"anna\",\"password\":\"…\"}' http://localhost:7979/api/v3/access-tokens";
@@ -105,8 +133,7 @@ fn render_intro() -> String {
         .flat_map(|note| ["<li>".to_owned(), render_with_code(note), "</li>\n".to_owned()])
         .collect();
     format!(
-        "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n\
-         <div class=\"notice\"><p>Log in, then send the token with every call. It is valid for an hour.</p>\
+        "<div class=\"notice\"><p>Log in, then send the token with every call. It is valid for an hour.</p>\
          <pre>{}\n{}</pre><ul>\n{notes}</ul></div>\n",
         escape(login_command),
         escape(list_command)
@@ -309,9 +336,11 @@ fn collect_tables(operations: &[Operation]) -> Vec<&'static FieldTable> {
 fn render_shared_fields() -> String {
     let fields = [shared::IDENTITY_FIELDS, shared::SCHEDULE_FIELDS, shared::READ_ONLY_FIELDS];
     let rows: Vec<_> = fields.into_iter().flatten().map(field_row).collect();
-    format!(
-        "<section id=\"monitor\"><h3>Every monitor</h3><p>Fields of every type</p>\n{}</section>\n",
-        render_table(FIELD_COLUMN_NAMES, &rows)
+    render_object(
+        "monitor",
+        "Every monitor",
+        "Fields of every type",
+        &render_table(FIELD_COLUMN_NAMES, &rows),
     )
 }
 
@@ -333,13 +362,19 @@ fn render_object_section(table: &'static FieldTable) -> String {
         table.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
     let (name, description) = (escape(table.name), render_with_code(table.description));
     let shared_link = if is_monitor_table(table) {
-        " <a href=\"#monitor\">The fields of every monitor</a>, and:"
+        "<a href=\"#monitor\">The fields of every monitor</a>, and:"
     } else {
         ""
     };
+    let content = format!("<p>{shared_link}</p>\n{}", render_table(FIELD_COLUMN_NAMES, &rows));
+    render_object(&format!("o-{name}"), &name, &description, &content)
+}
+
+/// Renders a folded object. Browsers unfold it when a link leads to its content.
+fn render_object(id: &str, name: &str, description: &str, content: &str) -> String {
     format!(
-        "<section id=\"o-{name}\"><h3>{name}</h3><p>{description}.{shared_link}</p>\n{}</section>\n",
-        render_table(FIELD_COLUMN_NAMES, &rows)
+        "<details class=\"call\"><summary><code>{name}</code> <span>{description}</span></summary>\n\
+         <div id=\"{id}\">{content}</div></details>\n"
     )
 }
 

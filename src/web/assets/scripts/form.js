@@ -18,6 +18,8 @@ function foldKey(fold) {
 
 async function act(form, action) {
   form.setAttribute("aria-busy", "true");
+  // What is typed meanwhile would be lost.
+  form.inert = true;
   const page = await send(form, action).catch(() => null);
   if (!page) {
     // The browser shows what the server has to say.
@@ -46,19 +48,20 @@ async function act(form, action) {
 }
 
 function valueOf(element) {
-  if (!element) return "";
   return element.type === "checkbox" ? String(element.checked) : element.value;
 }
 
-// Hides the inputs that have no effect now. Those with an error stay.
+// Hides the inputs that have no effect now. Those that hold something, and those with an error, stay.
 function showWhatMatters(form) {
   for (const input of form.querySelectorAll("[data-when]")) {
     const path = input.querySelector('[id^="f-"]')?.id.slice(2) ?? "";
     const decides = form.elements.namedItem(path.slice(0, path.lastIndexOf(".") + 1) + input.dataset.when);
+    if (!decides) continue;
     const value = valueOf(decides);
     const allowed = input.dataset.values.split("|");
     const matters = allowed.includes("*") ? value.trim() !== "" : allowed.includes(value);
-    input.hidden = !matters && !input.querySelector(".error");
+    const isNeeded = "changed" in input.dataset || input.querySelector(".error");
+    input.hidden = !matters && !isNeeded;
   }
 }
 

@@ -12,9 +12,9 @@ use super::record_choices::record_choices;
 use super::record_form::render_account_page;
 use super::record_page::{NoPage, find};
 use super::state::AccountState;
-use crate::store::{ConfigRecordFilter, Pagination};
+use crate::domain::{ConfigRecordFilter, Pagination};
 use crate::web::actions::refused;
-use crate::web::form::form_choices::FormChoices;
+use crate::web::form::form_choices::Choices;
 use crate::web::form::labels::label;
 use crate::web::page_frame::{PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
@@ -82,20 +82,20 @@ pub(in crate::web) async fn get_list(
         Ok(listed) => listed,
         Err(error) => return refused(&error),
     };
-    let (of_monitors, of_recipients) = (
-        record_choices(&state, &caller, pages, false).await,
-        record_choices(&state, &caller, pages, true).await,
-    );
-    let (of_monitors, of_recipients) = match (of_monitors, of_recipients) {
-        (Ok(of_monitors), Ok(of_recipients)) => (of_monitors, of_recipients),
-        (Err(error), _) | (_, Err(error)) => return refused(&error),
+    let of_monitors = match record_choices(&state, &caller, pages, false).await {
+        Ok(choices) => choices,
+        Err(error) => return refused(&error),
     };
+    let of_recipients = of_monitors.choices_of_recipient();
     let to_row = |record: &Map<String, Value>| {
         let is_about_recipient = record.get("type").and_then(Value::as_str) == Some("Notifier");
-        let choices = if is_about_recipient { &of_recipients } else { &of_monitors };
+        let choices = |column: &str| match column {
+            "assoc_id" if is_about_recipient => of_recipients.clone(),
+            column => of_monitors.of(column),
+        };
         RecordRow {
             id: record.get("id").and_then(Value::as_i64).unwrap_or_default(),
-            cells: pages.columns.iter().map(|column| cell(record.get(*column), column, choices)).collect(),
+            cells: pages.columns.iter().map(|column| cell(record.get(*column), choices(column))).collect(),
         }
     };
     let has_more = u64::from(page) * u64::from(PAGE_ROWS) < listed.total;
@@ -105,7 +105,7 @@ pub(in crate::web) async fn get_list(
         columns: pages.columns.iter().map(|column| label(column)).collect(),
         rows: listed.items.iter().map(to_row).collect(),
         total: listed.total,
-        may_edit: viewer.may_edit(),
+        may_edit: viewer.may_edit() && state.config_record_service.may_edit(&caller, pages.kind),
         previous: (page > 1).then(|| page - 1),
         next: has_more.then(|| page + 1),
     };
@@ -114,7 +114,7 @@ pub(in crate::web) async fn get_list(
 }
 
 /// Returns what a cell shows of `value`: the name of what an id refers to, and of a list of objects how many there are.
-fn cell(value: Option<&Value>, column: &str, choices: &FormChoices) -> String {
+fn cell(value: Option<&Value>, choices: Option<Choices>) -> String {
     let text = match value {
         None | Some(Value::Null) => return "–".to_owned(),
         Some(Value::Bool(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
@@ -124,7 +124,6 @@ fn cell(value: Option<&Value>, column: &str, choices: &FormChoices) -> String {
         Some(value) => value.to_string(),
     };
     let choice = choices
-        .of(column)
         .and_then(|choices| choices.into_iter().find(|(value, _)| *value == text).map(|(_, label)| label));
     choice.unwrap_or(text).chars().take(MAX_CELL_CHARS).collect()
 }
@@ -137,18 +136,17 @@ mod tests {
 
     #[test]
     fn cells_are_words() {
-        let mut choices = FormChoices::default();
-        choices.add("monitor_id", vec![("7".to_owned(), "shop".to_owned())]);
-        for (column, value, expected) in [
-            ("monitor_id", json!(7), "shop"),
-            ("monitor_id", json!(8), "8"),
-            ("enabled", json!(true), "yes"),
-            ("values", json!([{"id": 1}, {"id": 2}]), "2"),
-            ("note", json!(null), "–"),
-            ("note", json!(""), "–"),
-            ("note", json!("<b>"), "<b>"),
+        let choices = vec![("7".to_owned(), "shop".to_owned())];
+        for (value, expected) in [
+            (json!(7), "shop"),
+            (json!(8), "8"),
+            (json!(true), "yes"),
+            (json!([{"id": 1}, {"id": 2}]), "2"),
+            (json!(null), "–"),
+            (json!(""), "–"),
+            (json!("<b>"), "<b>"),
         ] {
-            assert_eq!(cell(Some(&value), column, &choices), expected);
+            assert_eq!(cell(Some(&value), Some(choices.clone())), expected);
         }
     }
 }

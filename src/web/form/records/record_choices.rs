@@ -2,11 +2,10 @@
 
 use super::kinds::RecordPages;
 use super::state::AccountState;
-use crate::domain::{ConfigRecordKind, MonitorId, NotificationMethod};
+use crate::domain::{ConfigRecordFilter, ConfigRecordKind, MonitorId, NotificationMethod, Pagination};
 use crate::schema::table::alerting::METHOD_IDS;
 use crate::service::monitors::form_context;
 use crate::service::{Caller, ServiceError};
-use crate::store::{ConfigRecordFilter, Pagination};
 use crate::web::form::form_choices::{Choices, FormChoices};
 
 /// Most monitors that are offered as a choice; of more, the id is typed.

@@ -1,6 +1,7 @@
 //! The form of a record.
 
 use askama::Template;
+use axum::Extension;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
@@ -16,11 +17,15 @@ use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::form::build_input::{FormContent, build_input};
 use crate::web::form::fields_from_text::{StoredValues, body_from_texts};
 use crate::web::form::input::FormInput;
-use crate::web::form::labels::error_text;
+use crate::web::form::monitor_form::general_errors;
 use crate::web::form::text_from_values::{FormTexts, texts_from_values};
 use crate::web::form::typed_secrets::seal_typed_secrets;
+use crate::web::page_auth::OwnFormPage;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
+
+/// Name of the input with the type that the choices of the form belong to.
+pub(super) const CHOICES_OF: &str = "choices_of";
 
 /// A record in its form.
 pub(super) struct RecordForm {
@@ -48,6 +53,8 @@ struct RecordFormPage<'a> {
     action: &'a str,
     form_token: &'a str,
     revision: &'a str,
+    /// The type that the choices belong to.
+    choices_of: &'a str,
     general_errors: Vec<String>,
     inputs: Vec<FormInput>,
     list_path: &'a str,
@@ -142,10 +149,6 @@ impl RecordForm {
         let to_input = |field: &&'static crate::schema::field::Field| {
             build_input(field, field.name, content, stored.get(field.name))
         };
-        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
-        let is_general = |error: &&ValidationError| {
-            !error.path.split(['.', '[']).next().is_some_and(|name| names.contains(&name))
-        };
         let (noun, list_path) = (pages.noun, pages.list_path());
         let (title, action, removal_path) = match self.id {
             None => (format!("New {noun}"), format!("{list_path}/new"), String::new()),
@@ -159,14 +162,16 @@ impl RecordForm {
             action: &action,
             form_token: viewer.form_token().unwrap_or_default(),
             revision: &self.revision,
-            general_errors: self.errors.iter().filter(is_general).map(error_text).collect(),
+            choices_of: self.texts.get("type").map_or("", String::as_str),
+            general_errors: general_errors(&fields, &self.errors),
             inputs: fields.iter().map(to_input).collect(),
             list_path: &list_path,
             removal_path: &removal_path,
         };
         // Writing into a string cannot fail.
         let body = page.render().unwrap_or_default();
-        (status, render_account_page(viewer, &title, Some(pages), &body)).into_response()
+        (status, Extension(OwnFormPage), render_account_page(viewer, &title, Some(pages), &body))
+            .into_response()
     }
 }
 

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use super::kinds::{RecordPages, find_pages};
-use super::record_form::{RecordForm, render_account_page};
+use super::record_form::{CHOICES_OF, RecordForm, render_account_page};
 use super::state::AccountState;
 use crate::service::{Caller, SavedObject, ServiceError};
 use crate::syntax::node::Position;
@@ -17,6 +17,7 @@ use crate::web::actions::{MAX_MONITOR_FORM_BYTES, OwnForm, read_own_form, refuse
 use crate::web::form::form_action::FormAction;
 use crate::web::form::input_names::ACTION_NAME;
 use crate::web::form::labels::label;
+use crate::web::form::nested_values::{TOO_MANY_ITEMS, has_too_many_items};
 use crate::web::form::typed_secrets::open_typed_secrets;
 use crate::web::forms::see_other;
 use crate::web::responses::not_found;
@@ -38,7 +39,12 @@ pub(in crate::web) async fn get_new_form(
     Path(kind): Path<String>,
 ) -> Response {
     match find(&viewer, &kind) {
-        Ok((pages, caller)) => RecordForm::new(pages).render(&state, &viewer, &caller, StatusCode::OK).await,
+        Ok((pages, caller)) if state.config_record_service.may_edit(&caller, pages.kind) => {
+            RecordForm::new(pages).render(&state, &viewer, &caller, StatusCode::OK).await
+        }
+        Ok((pages, _)) => {
+            refused(&ServiceError::Forbidden(format!("Your role does not permit changing a {}", pages.noun)))
+        }
         Err(refusal) => refusal.into_response(),
     }
 }
@@ -50,7 +56,8 @@ pub(in crate::web) async fn get_edit_form(
     Path((kind, id)): Path<(String, String)>,
 ) -> Response {
     let (pages, caller) = match find(&viewer, &kind) {
-        Ok(found) => found,
+        Ok(found) if found.0.is_changeable => found,
+        Ok(_) => return not_found("This page does not exist"),
         Err(refusal) => return refusal.into_response(),
     };
     match load(&state, &caller, pages, &id).await {
@@ -144,12 +151,22 @@ pub(super) async fn load(
 /// Does what the button of `form` says.
 async fn respond(state: &AccountState, caller: &Caller, mut record: RecordForm, form: OwnForm) -> Response {
     let OwnForm { viewer, mut fields, .. } = form;
-    open_typed_secrets(&state.actions.monitor_service, caller, &mut fields);
+    if has_too_many_items(&fields) {
+        return refused(&ServiceError::Conflict(TOO_MANY_ITEMS.to_owned()));
+    }
+    open_typed_secrets(&state.actions.monitor_service, caller, &record.pages.fields(), &mut fields);
     let action = FormAction::parse(fields.remove(ACTION_NAME).as_deref());
     let current =
         std::mem::replace(&mut record.revision, fields.get("revision").cloned().unwrap_or_default());
+    let choices_of = fields.remove(CHOICES_OF).unwrap_or_default();
     record.texts = fields;
     let mut status = StatusCode::OK;
+    // What was chosen by name belongs to another kind of thing now.
+    let is_about_other = |kind: &str| (kind == "Notifier") != (choices_of == "Notifier");
+    if record.texts.get("type").is_some_and(|kind| is_about_other(kind)) {
+        record.texts.remove("assoc_id");
+        return record.render(state, &viewer, caller, status).await;
+    }
     match action {
         FormAction::Edit(edit) => record.focus = edit.apply(&record.pages.fields(), &mut record.texts),
         FormAction::Save => match record.save(state, caller).await {
@@ -162,8 +179,11 @@ async fn respond(state: &AccountState, caller: &Caller, mut record: RecordForm, 
                 record.errors = vec![general_error(message)];
                 (record.revision, status) = (current, StatusCode::PRECONDITION_FAILED);
             }
-            Err(ServiceError::Conflict(message) | ServiceError::Forbidden(message)) => {
+            Err(ServiceError::Conflict(message)) => {
                 (record.errors, status) = (vec![general_error(&message)], StatusCode::CONFLICT);
+            }
+            Err(ServiceError::Forbidden(message)) => {
+                (record.errors, status) = (vec![general_error(&message)], StatusCode::FORBIDDEN);
             }
             Err(error) => return refused(&error),
         },
