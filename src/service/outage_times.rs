@@ -37,7 +37,11 @@ impl OutageTimes {
         if from < self.known_from {
             return None;
         }
-        let from = from.max(created_at.unwrap_or(from));
+        // It was there when its first outage began, whatever its record says: results may be older than that.
+        let first_outage = self.ranges.iter().map(|(start, _)| *start).min();
+        let existed_at =
+            created_at.map(|created_at| first_outage.map_or(created_at, |first| first.min(created_at)));
+        let from = from.max(existed_at.unwrap_or(from));
         let clip = |(start, end): &(Timestamp, Timestamp)| {
             let (start, end) = ((*start).max(from), (*end).min(self.now));
             (start < end).then(|| end.since(start))
@@ -110,7 +114,10 @@ mod tests {
         };
         assert_eq!(sum(0, None), of(3, 160, 84.0));
         assert_eq!(sum(305, None), of(2, 105, 84.892));
-        assert_eq!(sum(0, Some(500)), of(1, 100, 80.0), "no time before it existed counts");
+        assert_eq!(sum(0, Some(500)), sum(0, None), "it existed when its first outage began");
+        let late = OutageTimes { ranges: vec![(at(900), at(1_000))], ..times.clone() };
+        let late = late.since(at(0), Some(at(500)));
+        assert_eq!(late, of(1, 100, 80.0), "no time before it existed counts");
         assert_eq!(sum(-200, None), None, "not all outages are known");
         let nothing = OutageSum { count: 0, down: Duration::ZERO, up_percent: None };
         assert_eq!(sum(1_000, None), Some(nothing));

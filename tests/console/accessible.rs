@@ -54,6 +54,7 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
         "/account/blackouts/new",
         "/manual/",
         "/manual/alerting",
+        "/api/v3/docs?q=blackout",
         "/nothing",
         "/monitors/new",
         "/monitors/new?type=website",
