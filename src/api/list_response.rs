@@ -1,5 +1,7 @@
 //! The list shape of behaviour.md 1, sent in chunks so that a long list is never in memory as a whole.
 
+use std::convert::Infallible;
+
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -98,6 +100,16 @@ where
         prefetched_page: Some(first_page),
     };
     Ok(stream_list(role, total_count, paging, stream::try_unfold(reader, PageReader::next_chunk)))
+}
+
+/// Builds the response with a list whose `rows` are in memory, out of `total_count`.
+pub(super) fn list_in_memory<T: Serialize>(
+    role: Role,
+    total_count: u64,
+    paging: Paging,
+    rows: impl Iterator<Item = T>,
+) -> Response {
+    stream_list(role, total_count, paging, stream::iter([Ok::<_, Infallible>(json_chunk(rows))]))
 }
 
 type JsonObject = Map<String, Value>;

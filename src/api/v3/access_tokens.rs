@@ -1,12 +1,9 @@
 //! `/access-tokens` (behaviour.md 1 "Token"): log in, log out, and the tokens of the caller, for programs among them.
 
-use std::convert::Infallible;
-
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use futures::stream;
 use serde_json::{Map, Value, json};
 
 use crate::api::body::JsonBody;
@@ -135,9 +132,7 @@ async fn list_tokens(
     query.into_result()?;
     let tokens = state.account_service.tokens(&caller).await?;
     let rows = tokens.iter().map(token_json);
-    let (total_count, chunk) = (tokens.len() as u64, list_response::json_chunk(rows));
-    let chunks = stream::iter([Ok::<_, Infallible>(chunk)]);
-    Ok(list_response::stream_list(caller.role, total_count, paging, chunks))
+    Ok(list_response::list_in_memory(caller.role, tokens.len() as u64, paging, rows))
 }
 
 fn token_json(token: &TokenInfo) -> Value {

@@ -1,11 +1,8 @@
 //! GET and POST `/customers`: the accounts of the installation, for `vigie customer` on the host itself.
 
-use std::convert::Infallible;
-
 use axum::extract::State;
 use axum::response::Response;
 use axum::{Extension, Json};
-use futures::stream;
 use serde_json::{Value, json};
 
 use super::access_tokens::parse_body_fields;
@@ -57,13 +54,7 @@ async fn list_customers(
         let settings = parse_record::<AccountNameSettings<'_>>(customer);
         json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
     });
-    let (total_count, chunk) = (customers.len() as u64, list_response::json_chunk(rows));
-    Ok(list_response::stream_list(
-        caller.role,
-        total_count,
-        paging,
-        stream::iter([Ok::<_, Infallible>(chunk)]),
-    ))
+    Ok(list_response::list_in_memory(caller.role, customers.len() as u64, paging, rows))
 }
 
 async fn create_customer(

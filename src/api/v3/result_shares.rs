@@ -1,13 +1,10 @@
 //! POST `/results/{id}/share`, GET `/shares`, DELETE `/shares/{id}`: links that open the page of a result without a
 //! login.
 
-use std::convert::Infallible;
-
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use futures::stream;
 use serde_json::Value;
 
 use super::access_tokens::parse_body_fields;
@@ -91,8 +88,7 @@ async fn list_shares(
     let offset = usize::try_from(paging.offset.unwrap_or(0)).unwrap_or(usize::MAX);
     let limit = usize::try_from(paging.limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     let rows = shares.iter().skip(offset).take(limit).map(ResultShare::to_json);
-    let chunks = stream::iter([Ok::<_, Infallible>(list_response::json_chunk(rows))]);
-    Ok(list_response::stream_list(caller.role, shares.len() as u64, paging, chunks))
+    Ok(list_response::list_in_memory(caller.role, shares.len() as u64, paging, rows))
 }
 
 async fn revoke_share(

@@ -47,7 +47,6 @@ pub(super) fn build_input(
 ) -> FormInput {
     let default = default_text(field);
     let text = content.texts.get(path).cloned().unwrap_or_default();
-    let is_stored = field.secret && stored.masked.is_some_and(|value| !value.is_null());
     let control = if text.len() > MAX_SHOWN_BYTES {
         Control::TooLong
     } else {
@@ -56,7 +55,9 @@ pub(super) fn build_input(
     let is_changed = match &control {
         Control::Items(items) => !items.list.is_empty(),
         Control::Group(inputs) => inputs.iter().any(|input| input.is_changed),
-        Control::Secret(secret) | Control::SecretLines(secret) => is_stored || !secret.sealed.is_empty(),
+        Control::Secret(secret) | Control::SecretLines(secret) => {
+            secret.is_stored || !secret.sealed.is_empty()
+        }
         _ => !text.is_empty() && text != default,
     };
     let mut input = FormInput {
@@ -86,7 +87,7 @@ fn control(
     stored: StoredValue<'_>,
 ) -> Control {
     if let Some(choices) = content.choices.of(path) {
-        return select(field, text, choices);
+        return select(field, text, choices.clone());
     }
     match &field.field_type {
         field_type if field.secret => {
@@ -181,7 +182,7 @@ fn build_item(
     content: FormContent<'_>,
     stored: StoredValue<'_>,
 ) -> Item {
-    let text = |name: &str| content.texts.get(&format!("{path}.{name}")).filter(|text| !text.is_empty());
+    let text = |name: &str| content.texts.get(&member_path(path, name)).filter(|text| !text.is_empty());
     let name = text("step_name").or_else(|| text("name"));
     let mut inputs = object_inputs(table, path, content, stored);
     // People begin with the name.

@@ -55,15 +55,15 @@ impl FormChoices {
     }
 
     /// Returns the recipients among the choices.
-    pub(super) fn choices_of_recipient(&self) -> Option<Choices> {
+    pub(super) fn choices_of_recipient(&self) -> Option<&Choices> {
         self.of("recipients.id")
     }
 
     /// Returns the choices for the input `path`; `None` when its field says all about its values.
-    pub(super) fn of(&self, path: &str) -> Option<Choices> {
+    pub(super) fn of(&self, path: &str) -> Option<&Choices> {
         let field = without_places(path);
         let (_, choices) = self.by_field.iter().find(|(known, _)| *known == field)?;
-        Some(choices.clone())
+        Some(choices)
     }
 }
 

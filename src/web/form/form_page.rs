@@ -10,11 +10,10 @@ use serde::Deserialize;
 use super::form_action::FormAction;
 use super::form_content::FormPage;
 use super::form_subject::FormSubject;
-use super::input_names::{ACTION_NAME, CHECK_LOCATION, STEPS};
+use super::input_names::{CHECK_LOCATION, STEPS};
 use super::item_edits::{ItemEdit, without_later_items};
-use super::nested_values::{TOO_MANY_ITEMS, has_too_many_items};
+use super::submission::Submission;
 use super::text_from_values::FormTexts;
-use super::typed_secrets::open_typed_secrets;
 use crate::domain::{LocationId, MonitorType, Permission};
 use crate::schema::{Monitor, table};
 use crate::service::monitors::{self, form_context};
@@ -131,13 +130,11 @@ pub(in crate::web) async fn post_edit_form(
 
 /// Does what the button of `form` says.
 async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, form: OwnForm) -> Response {
-    let OwnForm { viewer, fields: mut texts, server } = form;
-    if has_too_many_items(&texts) {
-        return refused(&ServiceError::Conflict(TOO_MANY_ITEMS.to_owned()));
-    }
-    open_typed_secrets(&state.monitor_service, caller, &subject.fields(), &mut texts);
-    let action = FormAction::parse(texts.remove(ACTION_NAME).as_deref());
-    let revision = texts.get("revision").cloned().unwrap_or_default();
+    let submission = Submission::read(&state.monitor_service, caller, &subject.fields(), form);
+    let Submission { viewer, texts, action, revision, server } = match submission {
+        Ok(submission) => submission,
+        Err(error) => return refused(&error),
+    };
     let mut page = FormPage { revision, ..FormPage::new(subject, texts) };
     let done = match action {
         FormAction::ShowForm => Ok(()),

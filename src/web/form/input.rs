@@ -96,7 +96,7 @@ impl FormInput {
     }
 
     /// Appends this input to `wrong` when something is wrong with it, and those below it.
-    pub(super) fn collect_wrong<'a>(&'a self, wrong: &mut Vec<&'a Self>) {
+    fn collect_wrong<'a>(&'a self, wrong: &mut Vec<&'a Self>) {
         if !self.errors.is_empty() {
             wrong.push(self);
         }
@@ -109,9 +109,7 @@ impl FormInput {
 
     /// Whether something is wrong with it or with an input below.
     pub(super) fn is_wrong(&self) -> bool {
-        let mut wrong = Vec::new();
-        self.collect_wrong(&mut wrong);
-        !wrong.is_empty()
+        !wrong_inputs(std::iter::once(self)).is_empty()
     }
 
     /// Whether the box is marked.
@@ -153,6 +151,13 @@ pub(super) struct Item {
     pub(super) has_focus: bool,
     /// Whether it can be tried.
     pub(super) is_step: bool,
+}
+
+/// Returns the inputs that are wrong, among `inputs` and those below them.
+pub(super) fn wrong_inputs<'a>(inputs: impl Iterator<Item = &'a FormInput>) -> Vec<&'a FormInput> {
+    let mut wrong = Vec::new();
+    inputs.for_each(|input| input.collect_wrong(&mut wrong));
+    wrong
 }
 
 impl Items {

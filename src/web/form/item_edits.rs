@@ -11,7 +11,7 @@ use crate::schema::table::FieldTable;
 pub(super) struct ItemEdit {
     kind: EditKind,
     list: String,
-    /// Place of the item; the number of items for a new one.
+    /// Place of the item; of no use for a new one, which goes to the end.
     index: usize,
 }
 
@@ -120,18 +120,10 @@ fn put_items(list: &str, items: Vec<FormTexts>, texts: &mut FormTexts) {
 
 /// Returns the texts without the items behind `index` of `list`.
 pub(super) fn without_later_items(list: &str, index: usize, texts: &FormTexts) -> FormTexts {
-    let count = item_count(list, texts);
-    let prefix = format!("{list}[");
-    let is_later = |name: &str| {
-        let place = name.strip_prefix(&prefix).and_then(|rest| rest.split_once(']')?.0.parse::<usize>().ok());
-        place.is_some_and(|place| place > index)
-    };
-    let mut kept: FormTexts = texts
-        .iter()
-        .filter(|(name, _)| !is_later(name))
-        .map(|(name, text)| (name.clone(), text.clone()))
-        .collect();
-    kept.insert(count_name(list), count.min(index + 1).to_string());
+    let mut kept = texts.clone();
+    let mut items = take_items(list, item_count(list, texts), &mut kept);
+    items.truncate(index + 1);
+    put_items(list, items, &mut kept);
     kept
 }
 

@@ -21,6 +21,7 @@ mod plain_values;
 pub(super) mod records;
 mod removal;
 mod shown_as;
+mod submission;
 mod text_from_values;
 mod typed_secrets;
 

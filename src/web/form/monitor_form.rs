@@ -5,7 +5,7 @@ use askama::Template;
 use super::build_input::{FormContent, build_input};
 use super::fields_from_text::StoredValues;
 use super::form_fields::settable_fields;
-use super::input::FormInput;
+use super::input::{FormInput, wrong_inputs};
 use super::input_names::{ACTION_NAME, CHECK_LOCATION};
 use super::labels::error_text;
 use super::shown_as::{ShownAs, TextForm};
@@ -112,9 +112,6 @@ pub(super) fn general_errors(fields: &[&'static Field], errors: &[ValidationErro
 impl MonitorForm<'_> {
     /// Returns the inputs that are wrong.
     fn wrong_inputs(&self) -> Vec<&FormInput> {
-        let mut wrong = Vec::new();
-        let inputs = self.sections.iter().flat_map(|section| section.main.iter().chain(&section.more));
-        inputs.for_each(|input| input.collect_wrong(&mut wrong));
-        wrong
+        wrong_inputs(self.sections.iter().flat_map(|section| section.main.iter().chain(&section.more)))
     }
 }

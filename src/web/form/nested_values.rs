@@ -102,7 +102,7 @@ pub(super) fn value_from_texts(
                 node(NodeValue::Map(members(table, &path, texts, stored)))
             };
             let items: Vec<_> = (0..item_count(path, texts)).map(to_item).collect();
-            Some(NodeValue::List(items)).filter(|value| *value != NodeValue::List(Vec::new()))
+            (!items.is_empty()).then_some(NodeValue::List(items))
         }
         FieldType::Object(table) => {
             let members = members(table, path, texts, stored);

@@ -90,7 +90,7 @@ pub(in crate::web) async fn get_list(
     let to_row = |record: &Map<String, Value>| {
         let is_about_recipient = record.get("type").and_then(Value::as_str) == Some("Notifier");
         let choices = |column: &str| match column {
-            "assoc_id" if is_about_recipient => of_recipients.clone(),
+            "assoc_id" if is_about_recipient => of_recipients,
             column => of_monitors.of(column),
         };
         RecordRow {
@@ -114,7 +114,7 @@ pub(in crate::web) async fn get_list(
 }
 
 /// Returns what a cell shows of `value`: the name of what an id refers to, and of a list of objects how many there are.
-fn cell(value: Option<&Value>, choices: Option<Choices>) -> String {
+fn cell(value: Option<&Value>, choices: Option<&Choices>) -> String {
     let text = match value {
         None | Some(Value::Null) => return "–".to_owned(),
         Some(Value::Bool(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
@@ -123,9 +123,9 @@ fn cell(value: Option<&Value>, choices: Option<Choices>) -> String {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
     };
-    let choice = choices
-        .and_then(|choices| choices.into_iter().find(|(value, _)| *value == text).map(|(_, label)| label));
-    choice.unwrap_or(text).chars().take(MAX_CELL_CHARS).collect()
+    let choice =
+        choices.and_then(|choices| choices.iter().find(|(value, _)| *value == text).map(|(_, label)| label));
+    choice.unwrap_or(&text).chars().take(MAX_CELL_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
             (json!(""), "–"),
             (json!("<b>"), "<b>"),
         ] {
-            assert_eq!(cell(Some(&value), Some(choices.clone())), expected);
+            assert_eq!(cell(Some(&value), Some(&choices)), expected);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::web::actions::refused;
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::form::build_input::{FormContent, build_input};
 use crate::web::form::fields_from_text::{StoredValues, body_from_texts};
-use crate::web::form::input::FormInput;
+use crate::web::form::input::{FormInput, wrong_inputs};
 use crate::web::form::monitor_form::general_errors;
 use crate::web::form::text_from_values::{FormTexts, texts_from_values};
 use crate::web::form::typed_secrets::seal_typed_secrets;
@@ -64,9 +64,7 @@ struct RecordFormPage<'a> {
 
 impl RecordFormPage<'_> {
     fn wrong_inputs(&self) -> Vec<&FormInput> {
-        let mut wrong = Vec::new();
-        self.inputs.iter().for_each(|input| input.collect_wrong(&mut wrong));
-        wrong
+        wrong_inputs(self.inputs.iter())
     }
 }
 

@@ -15,10 +15,8 @@ use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 use crate::web::actions::{MAX_MONITOR_FORM_BYTES, OwnForm, read_own_form, refused};
 use crate::web::form::form_action::FormAction;
-use crate::web::form::input_names::ACTION_NAME;
 use crate::web::form::labels::label;
-use crate::web::form::nested_values::{TOO_MANY_ITEMS, has_too_many_items};
-use crate::web::form::typed_secrets::open_typed_secrets;
+use crate::web::form::submission::Submission;
 use crate::web::forms::see_other;
 use crate::web::responses::not_found;
 use crate::web::viewer::Viewer;
@@ -150,16 +148,15 @@ pub(super) async fn load(
 
 /// Does what the button of `form` says.
 async fn respond(state: &AccountState, caller: &Caller, mut record: RecordForm, form: OwnForm) -> Response {
-    let OwnForm { viewer, mut fields, .. } = form;
-    if has_too_many_items(&fields) {
-        return refused(&ServiceError::Conflict(TOO_MANY_ITEMS.to_owned()));
-    }
-    open_typed_secrets(&state.actions.monitor_service, caller, &record.pages.fields(), &mut fields);
-    let action = FormAction::parse(fields.remove(ACTION_NAME).as_deref());
-    let current =
-        std::mem::replace(&mut record.revision, fields.get("revision").cloned().unwrap_or_default());
-    let choices_of = fields.remove(CHOICES_OF).unwrap_or_default();
-    record.texts = fields;
+    let fields = record.pages.fields();
+    let submission = Submission::read(&state.actions.monitor_service, caller, &fields, form);
+    let Submission { viewer, mut texts, action, revision, .. } = match submission {
+        Ok(submission) => submission,
+        Err(error) => return refused(&error),
+    };
+    let current = std::mem::replace(&mut record.revision, revision);
+    let choices_of = texts.remove(CHOICES_OF).unwrap_or_default();
+    record.texts = texts;
     let mut status = StatusCode::OK;
     // What was chosen by name belongs to another kind of thing now.
     let is_about_other = |kind: &str| (kind == "Notifier") != (choices_of == "Notifier");
@@ -168,7 +165,7 @@ async fn respond(state: &AccountState, caller: &Caller, mut record: RecordForm, 
         return record.render(state, &viewer, caller, status).await;
     }
     match action {
-        FormAction::Edit(edit) => record.focus = edit.apply(&record.pages.fields(), &mut record.texts),
+        FormAction::Edit(edit) => record.focus = edit.apply(&fields, &mut record.texts),
         FormAction::Save => match record.save(state, caller).await {
             Ok(saved) => return created_or_list(&viewer, record.pages, record.id, &saved),
             Err(ServiceError::Invalid(errors)) => {
