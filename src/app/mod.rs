@@ -22,6 +22,7 @@ mod host_names;
 mod host_probe_builder;
 mod host_token;
 mod http_front;
+mod ingestor_health;
 mod key_file;
 mod last_known_accounts;
 mod liveness;

@@ -19,6 +19,7 @@ use super::combined_bus::CombinedBus;
 use super::delivery_setup;
 use super::demo_history::write_demo_history;
 use super::host_probe_builder::HostProbeBuilder;
+use super::ingestor_health::IngestorHealth;
 use super::liveness::{Liveness, TimedIngest};
 use super::location_agents::{AgentStarter, LocationAgents};
 use super::page_routes::page_routes;
@@ -135,8 +136,7 @@ impl RunningServer {
         let locations = agents.locations();
         let monitor_reader =
             Arc::new(MonitorReader::new(store.clone(), Arc::clone(&monitor_cache), locations.clone()));
-        let health_ingestor = Arc::clone(&ingestor);
-        monitor_reader.set_health_lookup(Arc::new(move |monitor| health_ingestor.monitor_health(monitor)));
+        monitor_reader.set_health_lookup(Arc::new(IngestorHealth(Arc::clone(&ingestor))));
         let delivery_wakeup = DeliveryWakeup::default();
         let inputs = ServiceInputs {
             config_store: store.clone(),

@@ -15,12 +15,18 @@ use crate::sync::RwLock;
 
 /// How long a board is shown before new results are read; changes of monitors are read at once.
 const BOARD_TTL: Duration = Duration::from_secs(1);
+/// How long it is shown while they are read. Nobody waits for the next one as long as somebody looks.
+const MAX_BOARD_AGE: Duration = Duration::from_secs(2);
 /// When at least so many monitors and a quarter of all have changed, everything is read: that costs less then.
 const MIN_CHANGES_TO_READ_ALL: usize = 1_000;
 
 /// The last board. Requests that come while the next one is made get this one.
-#[derive(Default)]
-pub(super) struct BoardCache {
+#[derive(Clone)]
+pub(super) struct BoardCache(Arc<BoardCacheInner>);
+
+struct BoardCacheInner {
+    result_store: Arc<dyn ResultStore>,
+    monitor_cache: Arc<MonitorCache>,
     current: RwLock<Option<CachedBoard>>,
     /// Held while the next one is made.
     refresh_lock: tokio::sync::Mutex<()>,
@@ -37,44 +43,57 @@ struct CachedBoard {
 }
 
 impl BoardCache {
+    /// Creates the cache of the monitors in `monitor_cache`, with their states in `result_store`.
+    pub(super) fn new(result_store: Arc<dyn ResultStore>, monitor_cache: Arc<MonitorCache>) -> Self {
+        let (current, refresh_lock) = Default::default();
+        Self(Arc::new(BoardCacheInner { result_store, monitor_cache, current, refresh_lock }))
+    }
+
     /// Returns the status of every monitor at `now`.
-    pub(super) async fn get(
-        &self,
-        result_store: &Arc<dyn ResultStore>,
-        monitor_cache: &Arc<MonitorCache>,
-        now: Timestamp,
-    ) -> Result<Arc<StatusBoard>, StoreError> {
-        let cached = self.current.read().clone();
-        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_current(monitor_cache)) {
-            return Ok(Arc::clone(&cached.board));
+    pub(super) async fn get(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
+        let cached = self.current().filter(|cached| self.has_all_monitors(cached));
+        match cached {
+            Some(cached) if cached.read_at.elapsed() < BOARD_TTL => Ok(cached.board),
+            Some(cached) if cached.read_at.elapsed() < MAX_BOARD_AGE => {
+                let cache = self.clone();
+                // A failure is told to the one who waits for the next board.
+                tokio::spawn(async move { cache.refresh(now).await.map(drop) });
+                Ok(cached.board)
+            }
+            _ => self.refresh(now).await,
         }
-        let _lock = match (self.refresh_lock.try_lock(), cached) {
-            (Ok(lock), _) => lock,
-            // Who has just changed a monitor wants to see it.
-            (Err(_), Some(cached)) if cached.has_all_monitors(monitor_cache) => return Ok(cached.board),
-            (Err(_), _) => self.refresh_lock.lock().await,
+    }
+
+    /// Reads what has changed, unless another request does.
+    async fn refresh(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
+        let _lock = match self.0.refresh_lock.try_lock() {
+            Ok(lock) => lock,
+            Err(_) => match self.current() {
+                // Who has just changed a monitor wants to see it.
+                Some(cached) if self.has_all_monitors(&cached) => return Ok(cached.board),
+                _ => self.0.refresh_lock.lock().await,
+            },
         };
         // Another request may have made it meanwhile.
-        let cached = self.current.read().clone();
-        if let Some(cached) = cached.as_ref().filter(|cached| cached.is_current(monitor_cache)) {
+        let cached = self.current();
+        let is_current =
+            |cached: &&CachedBoard| cached.read_at.elapsed() < BOARD_TTL && self.has_all_monitors(cached);
+        if let Some(cached) = cached.as_ref().filter(is_current) {
             return Ok(Arc::clone(&cached.board));
         }
-        let next = next_board(cached, result_store, monitor_cache, now).await?;
+        let next = next_board(cached, &self.0.result_store, &self.0.monitor_cache, now).await?;
         let board = Arc::clone(&next.board);
-        *self.current.write() = Some(next);
+        *self.0.current.write() = Some(next);
         Ok(board)
     }
-}
 
-impl CachedBoard {
-    /// Whether no changes need to be read before it is shown.
-    fn is_current(&self, monitor_cache: &MonitorCache) -> bool {
-        self.read_at.elapsed() < BOARD_TTL && self.has_all_monitors(monitor_cache)
+    fn current(&self) -> Option<CachedBoard> {
+        self.0.current.read().clone()
     }
 
-    /// Whether no monitor was changed since.
-    fn has_all_monitors(&self, monitor_cache: &MonitorCache) -> bool {
-        monitor_cache.changes(Some(self.monitor_position)).position == self.monitor_position
+    /// Whether no monitor was changed since `cached` was made.
+    fn has_all_monitors(&self, cached: &CachedBoard) -> bool {
+        self.0.monitor_cache.changes(Some(cached.monitor_position)).position == cached.monitor_position
     }
 }
 
@@ -108,14 +127,13 @@ async fn next_board(
             let states = result_store.location_states_for(changed.iter().copied().collect()).await?;
             run_blocking(move || {
                 let monitors = changed.iter().filter_map(|id| monitor_cache.get(*id));
-                let rows = sorted_rows(monitors, states, now);
-                StatusBoard::new(merged(board.rows(), &changed, rows))
+                board.with_changes(&changed, status_rows(monitors, states, now))
             })
             .await?
         }
         None => {
             let states = result_store.location_states().await?;
-            run_blocking(move || StatusBoard::new(sorted_rows(monitor_cache.all().into_iter(), states, now)))
+            run_blocking(move || StatusBoard::new(status_rows(monitor_cache.all().into_iter(), states, now)))
                 .await?
         }
     };
@@ -136,7 +154,7 @@ async fn run_blocking(
 }
 
 /// Returns the rows of `monitors` with their `states`.
-fn sorted_rows(
+fn status_rows(
     monitors: impl Iterator<Item = Monitor>,
     states: Vec<MonitorLocationState>,
     now: Timestamp,
@@ -149,20 +167,5 @@ fn sorted_rows(
         let states = by_monitor.remove(&monitor.id).unwrap_or_default();
         Arc::new(StatusRow::new(monitor, states, now))
     };
-    let mut rows: Vec<_> = monitors.map(to_row).collect();
-    rows.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-    rows
-}
-
-/// Returns `old` without the rows of `changed` monitors, together with their `new` rows; all are sorted.
-fn merged(
-    old: &[Arc<StatusRow>],
-    changed: &HashSet<MonitorId>,
-    new: Vec<Arc<StatusRow>>,
-) -> Vec<Arc<StatusRow>> {
-    let kept = old.iter().filter(|row| !changed.contains(&row.monitor.id)).cloned();
-    let mut rows: Vec<_> = kept.chain(new).collect();
-    // The sort finds the two sorted runs and merges them.
-    rows.sort_by(|a, b| a.sort_key().cmp(&b.sort_key()));
-    rows
+    monitors.map(to_row).collect()
 }

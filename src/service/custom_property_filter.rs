@@ -41,10 +41,14 @@ impl CustomPropertyFilter {
     /// Whether `monitor`, of the account, has all values.
     #[must_use]
     pub fn matches(&self, monitor: &Monitor) -> bool {
-        self.required.iter().all(|values| {
-            let mut properties = monitor.document.custom_properties();
-            properties.any(|property| values.contains(&(property.id, property.value_id)))
-        })
+        let values: Vec<PropertyValue> =
+            monitor.document.custom_properties().map(|value| (value.id, value.value_id)).collect();
+        self.matches_values(&values)
+    }
+
+    /// Whether a monitor of the account with these values has all that are asked for.
+    fn matches_values(&self, values: &[PropertyValue]) -> bool {
+        self.required.iter().all(|required| values.iter().any(|value| required.contains(value)))
     }
 }
 
@@ -97,12 +101,12 @@ impl CustomPropertyFilters {
     /// Fails when the store fails.
     pub(super) async fn resolve(
         account_cache: &AccountCache,
-        customers: BTreeSet<CustomerId>,
+        customers: &BTreeSet<CustomerId>,
         texts: &[String],
     ) -> Result<Self, StoreError> {
         let texts = &texts[..texts.len().min(MAX_VALUES)];
         let mut filters = HashMap::with_capacity(customers.len());
-        for customer in customers {
+        for &customer in customers {
             let account = account_cache.account(customer).await?;
             filters.insert(customer, CustomPropertyFilter::new(texts, &account.properties));
         }
@@ -119,11 +123,10 @@ impl CustomPropertyFilters {
         Self(Some(HashMap::new()))
     }
 
-    /// Whether `monitor` is selected.
-    #[must_use]
-    pub fn matches(&self, monitor: &Monitor) -> bool {
-        self.0.as_ref().is_none_or(|filters| {
-            filters.get(&monitor.customer).is_some_and(|filter| filter.matches(monitor))
-        })
+    /// Whether a monitor of `customer` with these values is selected.
+    pub(super) fn matches(&self, customer: CustomerId, values: &[PropertyValue]) -> bool {
+        self.0
+            .as_ref()
+            .is_none_or(|filters| filters.get(&customer).is_some_and(|filter| filter.matches_values(values)))
     }
 }

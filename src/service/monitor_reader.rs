@@ -1,6 +1,6 @@
 //! Read access to monitors and results for the pages and the API.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -55,10 +55,10 @@ impl MonitorReader {
         locations: Vec<Location>,
     ) -> Self {
         Self {
+            board_cache: BoardCache::new(Arc::clone(&result_store), Arc::clone(&monitor_cache)),
             result_store,
             monitor_cache,
             locations: RwLock::new(locations.into()),
-            board_cache: BoardCache::default(),
             rollup_cache: RollupCache::default(),
             health_source: OverallHealthSource::default(),
             account_cache: OnceLock::new(),
@@ -120,10 +120,11 @@ impl MonitorReader {
         board: &StatusBoard,
         texts: &[String],
     ) -> Result<CustomPropertyFilters, StoreError> {
-        let customers = || board.rows().iter().map(|row| row.monitor.customer).collect();
         match self.account_cache.get() {
             _ if texts.is_empty() => Ok(CustomPropertyFilters::default()),
-            Some(account_cache) => CustomPropertyFilters::resolve(account_cache, customers(), texts).await,
+            Some(account_cache) => {
+                CustomPropertyFilters::resolve(account_cache, board.customers(), texts).await
+            }
             None => Ok(CustomPropertyFilters::matching_no_monitor()),
         }
     }
@@ -178,7 +179,7 @@ impl MonitorReader {
     }
 
     /// Sets the lookup of the health of monitors.
-    pub fn set_health_lookup(&self, lookup: HealthLookup) {
+    pub fn set_health_lookup(&self, lookup: Arc<dyn HealthLookup>) {
         self.health_source.set_lookup(lookup);
     }
 
@@ -188,9 +189,9 @@ impl MonitorReader {
         self.health_source.get(monitor, now)
     }
 
-    /// Returns the status of every monitor at `now`, a second old or as old as the reading of the next one takes.
+    /// Returns the status of every monitor at `now`. Changes of monitors are included, results up to two seconds ago.
     pub async fn status_board(&self, now: Timestamp) -> Result<Arc<StatusBoard>, StoreError> {
-        self.board_cache.get(&self.result_store, &self.monitor_cache, now).await
+        self.board_cache.get(now).await
     }
 
     /// Returns all matching rows of `board` in their order, without their last results; limit and offset do not count.
@@ -201,9 +202,9 @@ impl MonitorReader {
         query: &StatusQuery,
         now: Timestamp,
     ) -> Vec<Arc<StatusRow>> {
-        let is_down = |row: &StatusRow| self.is_down(row, now);
+        let down = self.down_monitors(query, now);
         let query = StatusQuery { limit: usize::MAX, offset: 0, ..query.clone() };
-        window(matching(board, &query, &is_down), &query).1.into_iter().cloned().collect()
+        window(board, matching(board, &query, &down), &query).1.into_iter().cloned().collect()
     }
 
     /// Returns the matching rows of `board` by their values of the custom property `name`, with the values of accounts for
@@ -233,16 +234,23 @@ impl MonitorReader {
     ) -> Result<HashMap<CustomerId, MonitorsOfRecipient>, StoreError> {
         let mut monitors = HashMap::new();
         let Some(account_cache) = self.account_cache.get() else { return Ok(monitors) };
-        let customers: BTreeSet<_> = board.rows().iter().map(|row| row.monitor.customer).collect();
-        for customer in customers.into_iter().filter(|customer| is_known(*customer)) {
+        for customer in board.customers().iter().copied().filter(|customer| is_known(*customer)) {
             let account = account_cache.account(customer).await?;
             monitors.insert(customer, MonitorsOfRecipient::new(&account.contacts, recipient));
         }
         Ok(monitors)
     }
 
-    fn is_down(&self, row: &StatusRow, now: Timestamp) -> bool {
-        self.overall_health(&row.monitor, now) == OverallHealth::Active(MonitorHealth::Down)
+    /// Returns the monitors with an open outage that run; none when `query` does not ask for them.
+    fn down_monitors(&self, query: &StatusQuery, now: Timestamp) -> HashSet<MonitorId> {
+        if !query.only_down {
+            return HashSet::new();
+        }
+        let is_down = |id: &MonitorId| {
+            let health = self.monitor(*id).map(|monitor| self.overall_health(&monitor, now));
+            health == Some(OverallHealth::Active(MonitorHealth::Down))
+        };
+        self.health_source.down_monitors().into_iter().filter(is_down).collect()
     }
 
     /// Returns the matching rows of `board`, with their last results.
@@ -253,8 +261,8 @@ impl MonitorReader {
         now: Timestamp,
     ) -> Result<PaginatedStatusRows, StoreError> {
         let (total, mut rows) = {
-            let is_down = |row: &StatusRow| self.is_down(row, now);
-            let (total, rows) = window(matching(board, query, &is_down), query);
+            let down = self.down_monitors(query, now);
+            let (total, rows) = window(board, matching(board, query, &down), query);
             (total, rows.into_iter().map(|row| StatusRow::clone(row)).collect::<Vec<_>>())
         };
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();

@@ -1,5 +1,7 @@
 //! Finding monitors by what a person remembers of them: a part of the name, the address or the key, or the id.
 
+use memchr::memmem::Finder;
+
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
 
@@ -18,9 +20,14 @@ impl MonitorSearch {
         Self { lower_text: text.to_lowercase(), id: text.parse().ok() }
     }
 
-    /// Whether the monitor `id` with this [`searched_text`] is one that the person may mean.
-    pub(super) fn matches(&self, id: MonitorId, searched_text: &str) -> bool {
-        self.lower_text.is_empty() || self.id == Some(id.0) || searched_text.contains(&self.lower_text)
+    /// Returns what finds the text in [`searched_text`]; `None` when every monitor is meant.
+    pub(super) fn finder(&self) -> Option<Finder<'_>> {
+        (!self.lower_text.is_empty()).then(|| Finder::new(&self.lower_text))
+    }
+
+    /// Returns the monitor whose id the text is.
+    pub(super) fn id(&self) -> Option<MonitorId> {
+        self.id.map(MonitorId)
     }
 }
 
@@ -49,8 +56,10 @@ mod tests {
 
     #[test]
     fn case_does_not_matter_in_any_alphabet() {
-        let found =
-            |text: &str, wanted: &str| MonitorSearch::new(wanted).matches(MonitorId(1), &text.to_lowercase());
+        let found = |text: &str, wanted: &str| {
+            let search = MonitorSearch::new(wanted);
+            search.finder().is_none_or(|finder| finder.find(text.to_lowercase().as_bytes()).is_some())
+        };
         assert!(found("Shop Front", "OP f") && found("Größe", "GRÖ"));
         assert!(found("КАССА", "касса") && !found("shop", "shops") && !found("", "a"));
     }

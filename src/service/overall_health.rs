@@ -6,8 +6,14 @@ use crate::alerting::MonitorHealth;
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 
-/// Returns the health of a monitor according to its settled runs.
-pub type HealthLookup = Arc<dyn Fn(MonitorId) -> MonitorHealth + Send + Sync>;
+/// Knows the health of monitors according to their settled runs.
+pub trait HealthLookup: Send + Sync {
+    /// Returns the health of a monitor; unknown for one that is not planned.
+    fn health(&self, monitor: MonitorId) -> MonitorHealth;
+
+    /// Returns the monitors with an open outage.
+    fn down_monitors(&self) -> Vec<MonitorId>;
+}
 
 /// Overall health of a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,18 +69,23 @@ impl OverallHealth {
 
 /// Supplies the overall health of monitors, once a lookup is set.
 #[derive(Default)]
-pub(super) struct OverallHealthSource(OnceLock<HealthLookup>);
+pub(super) struct OverallHealthSource(OnceLock<Arc<dyn HealthLookup>>);
 
 impl OverallHealthSource {
     /// Sets the lookup; only the first call has an effect.
-    pub(super) fn set_lookup(&self, lookup: HealthLookup) {
+    pub(super) fn set_lookup(&self, lookup: Arc<dyn HealthLookup>) {
         let _ = self.0.set(lookup);
     }
 
     /// Returns the health of `monitor`; unknown without a lookup.
     pub(super) fn get(&self, monitor: &Monitor, now: Timestamp) -> OverallHealth {
-        let health = self.0.get().map_or(MonitorHealth::Unknown, |lookup| lookup(monitor.id));
+        let health = self.0.get().map_or(MonitorHealth::Unknown, |lookup| lookup.health(monitor.id));
         OverallHealth::from_monitor(monitor, health, now)
+    }
+
+    /// Returns the monitors with an open outage; none without a lookup.
+    pub(super) fn down_monitors(&self) -> Vec<MonitorId> {
+        self.0.get().map(|lookup| lookup.down_monitors()).unwrap_or_default()
     }
 }
 

@@ -1,13 +1,14 @@
 //! Which monitors a list shows, and in which order.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::custom_property_filter::CustomPropertyFilters;
 use super::monitor_search::MonitorSearch;
 use super::status_board::{MonitorStatus, StatusBoard, StatusRow};
 use crate::alerting::MonitorsOfRecipient;
-use crate::domain::{CustomerId, LocationId, MonitorType};
+use crate::domain::{CustomerId, LocationId, MonitorId, MonitorType};
 
 /// Filter, order and window of rows; all filters that are set must match.
 #[derive(Clone, Debug, Default)]
@@ -32,18 +33,6 @@ pub struct StatusQuery {
     pub limit: usize,
     /// Rows to skip.
     pub offset: usize,
-}
-
-impl StatusQuery {
-    /// Whether more than the status decides which rows match.
-    fn has_filter(&self) -> bool {
-        self.monitor_type.is_some()
-            || self.location.is_some()
-            || self.only_down
-            || self.of_recipient.is_some()
-            || !self.search_text.trim().is_empty()
-            || !self.properties.match_all()
-    }
 }
 
 /// By what rows are sorted; then as a board is.
@@ -86,74 +75,122 @@ impl StatusOrder {
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(order, _)| *order)
     }
-
-    /// Compares two rows; equal ones keep the order of the board.
-    fn compare(self, a: &StatusRow, b: &StatusRow) -> std::cmp::Ordering {
-        let duration = |row: &StatusRow| row.state.as_ref().map(|state| state.duration_us);
-        let last_run = |row: &StatusRow| row.state.as_ref().map(|state| state.planned_at);
-        let since = |row: &StatusRow| row.state.as_ref().map(|state| state.streak_started_at);
-        match self {
-            Self::Urgency => std::cmp::Ordering::Equal,
-            Self::Name => a.name.cmp(&b.name),
-            Self::Type => a.monitor.monitor_type().name().cmp(b.monitor.monitor_type().name()),
-            Self::Duration => duration(b).cmp(&duration(a)),
-            Self::LastRun => last_run(b).cmp(&last_run(a)),
-            Self::Since => since(b).cmp(&since(a)),
-        }
-    }
 }
 
-/// Returns the rows of `board` that match `query`, in the order of the board. `is_down` tells whether an outage of a
-/// monitor is open.
+/// Returns the positions on `board` of the rows that match `query`, in the order of the board. `down` has the monitors with
+/// an open outage.
 pub(super) fn matching<'a>(
     board: &'a StatusBoard,
     query: &'a StatusQuery,
-    is_down: &'a dyn Fn(&StatusRow) -> bool,
-) -> impl Iterator<Item = &'a Arc<StatusRow>> {
-    let search = MonitorSearch::new(&query.search_text);
-    let rows = query.status.map_or(board.rows(), |status| board.rows_with(status));
-    // Looking at 100,000 rows takes longer than all else.
-    let has_filter = query.has_filter();
-    rows.iter().filter(move |row| {
-        let is_of_recipient = |monitors: &HashMap<CustomerId, MonitorsOfRecipient>| {
-            monitors.get(&row.monitor.customer).is_some_and(|monitors| monitors.contains(row.monitor.id))
+    down: &'a HashSet<MonitorId>,
+) -> impl Iterator<Item = usize> + use<'a> {
+    let columns = board.columns();
+    let range = query.status.map_or(0..board.len(), |status| board.positions_with(status));
+    let found = columns.found(&MonitorSearch::new(&query.search_text), range.clone());
+    let properties = Some(&query.properties).filter(|properties| !properties.match_all());
+    let start = range.start;
+    range.filter(move |&position| {
+        let (Some(id), Some(customer)) = (columns.ids.get(position), columns.customers.get(position)) else {
+            return false;
         };
-        !has_filter
-            || query.monitor_type.is_none_or(|kind| row.monitor.monitor_type() == kind)
-                && query.location.is_none_or(|location| row.locations.contains(&location))
-                && query.of_recipient.as_ref().is_none_or(is_of_recipient)
-                && query.properties.matches(&row.monitor)
-                && search.matches(row.monitor.id, &row.searched_text)
-                && (!query.only_down || is_down(row))
+        let is_of_recipient = |monitors: &HashMap<CustomerId, MonitorsOfRecipient>| {
+            monitors.get(customer).is_some_and(|monitors| monitors.contains(*id))
+        };
+        found.as_ref().is_none_or(|found| found.get(position - start) == Some(&true))
+            && query.monitor_type.is_none_or(|kind| columns.types.get(position) == Some(&kind))
+            && query.location.is_none_or(|location| columns.locations.get(position).contains(&location))
+            && properties.is_none_or(|filter| filter.matches(*customer, columns.properties.get(position)))
+            && (!query.only_down || down.contains(id))
+            && query.of_recipient.as_ref().is_none_or(is_of_recipient)
     })
 }
 
-/// Returns the window of `rows` that `query` asks for, in its order, and how many rows there are.
+/// Returns the window of the rows at `positions` on `board` that `query` asks for, in its order, and how many rows there
+/// are.
 pub(super) fn window<'a>(
-    rows: impl Iterator<Item = &'a Arc<StatusRow>>,
+    board: &'a StatusBoard,
+    positions: impl Iterator<Item = usize>,
     query: &StatusQuery,
 ) -> (usize, Vec<&'a Arc<StatusRow>>) {
-    if query.order == StatusOrder::Urgency {
+    let columns = board.columns();
+    let keys = match query.order {
+        StatusOrder::Urgency => None,
+        StatusOrder::Name => {
+            let positions: Vec<_> = positions.collect();
+            let total = positions.len();
+            let shown = ByName::new(board, &positions).skip(query.offset).take(query.limit);
+            let shown = shown.collect();
+            return (total, shown);
+        }
+        StatusOrder::Type => Some(type_keys(&columns.types)),
+        StatusOrder::Duration => Some(columns.durations.as_slice().into()),
+        StatusOrder::LastRun => Some(columns.last_runs.as_slice().into()),
+        StatusOrder::Since => Some(columns.changes.as_slice().into()),
+    };
+    let row = |position: usize| board.rows().get(position);
+    let Some(keys) = keys else {
         let (mut total, mut shown) = (0, Vec::new());
-        for row in rows {
+        for position in positions {
             if total >= query.offset && shown.len() < query.limit {
-                shown.push(row);
+                shown.extend(row(position));
             }
             total += 1;
         }
         return (total, shown);
-    }
-    let mut rows: Vec<(usize, &Arc<StatusRow>)> = rows.enumerate().collect();
-    let total = rows.len();
-    let end = query.offset.saturating_add(query.limit).min(total);
-    let compare = |a: &(usize, &Arc<StatusRow>), b: &(usize, &Arc<StatusRow>)| {
-        query.order.compare(a.1, b.1).then(a.0.cmp(&b.0))
     };
+    let key = |position: usize| (keys.get(position).copied().unwrap_or(i64::MAX), position);
+    let mut sorted: Vec<_> = positions.map(key).collect();
+    let total = sorted.len();
+    let end = query.offset.saturating_add(query.limit).min(total);
     // Of 100,000 rows only a page is sorted.
     if end > 0 && end < total {
-        rows.select_nth_unstable_by(end - 1, compare);
-        rows.truncate(end);
+        sorted.select_nth_unstable(end - 1);
+        sorted.truncate(end);
     }
-    rows.sort_unstable_by(compare);
-    (total, rows.into_iter().skip(query.offset).take(query.limit).map(|(_, row)| row).collect())
+    sorted.sort_unstable();
+    (total, sorted.into_iter().skip(query.offset).filter_map(|(_, position)| row(position)).collect())
+}
+
+/// Returns the place of each type among all types by name.
+fn type_keys(types: &[MonitorType]) -> Cow<'_, [i64]> {
+    let mut by_name = MonitorType::ALL.to_vec();
+    by_name.sort_unstable_by_key(|kind| kind.name());
+    let places: BTreeMap<MonitorType, i64> = by_name.into_iter().zip(0..).collect();
+    types.iter().map(|kind| places.get(kind).copied().unwrap_or(i64::MAX)).collect::<Vec<_>>().into()
+}
+
+/// Rows by name: on a board, the rows with one status are by name already, so the first of all is the first of one.
+struct ByName<'a, 'p> {
+    board: &'a StatusBoard,
+    /// For each status, the positions that are left.
+    runs: Vec<&'p [usize]>,
+}
+
+impl<'a, 'p> ByName<'a, 'p> {
+    /// Sorts the rows at `positions`, which are in the order of `board`.
+    fn new(board: &'a StatusBoard, mut positions: &'p [usize]) -> Self {
+        let mut runs = Vec::new();
+        for status in MonitorStatus::ALL {
+            let end = board.positions_with(status).end;
+            let (run, rest) = positions.split_at(positions.partition_point(|position| *position < end));
+            runs.push(run);
+            positions = rest;
+        }
+        runs.retain(|run| !run.is_empty());
+        Self { board, runs }
+    }
+}
+
+impl<'a> Iterator for ByName<'a, '_> {
+    type Item = &'a Arc<StatusRow>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let board = self.board;
+        let head = |run: &&mut &[usize]| run.first().and_then(|position| board.rows().get(*position));
+        let first = self.runs.iter_mut().min_by_key(|run| head(run).map_or("", |row| &*row.name))?;
+        let row = head(&first)?;
+        *first = first.get(1..).unwrap_or_default();
+        self.runs.retain(|run| !run.is_empty());
+        Some(row)
+    }
 }

@@ -9,11 +9,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use vigie::agent::{Assignment, ExecutionContext, run_check};
+use vigie::alerting::MonitorHealth;
 use vigie::domain::{EgressPrincipal, LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::{ProbeBuildContext, build_probe};
 use vigie::schedule::LocationRotation;
+use vigie::service::HealthLookup;
 use vigie::telemetry::Metrics;
 
 use crate::support::app::{App, Client, NOON, website};
@@ -184,6 +186,19 @@ async fn only_failures_have_captures_named_after_their_attempt() {
     assert_eq!(user.get(&path).await.text, "<p>fine</p>");
 }
 
+/// The health of monitors of which one has an open outage.
+struct OneDown(MonitorId);
+
+impl HealthLookup for OneDown {
+    fn health(&self, monitor: MonitorId) -> MonitorHealth {
+        if monitor == self.0 { MonitorHealth::Down } else { MonitorHealth::Unknown }
+    }
+
+    fn down_monitors(&self) -> Vec<MonitorId> {
+        vec![self.0]
+    }
+}
+
 #[tokio::test]
 async fn the_last_status_of_every_monitor_is_reported_per_location() {
     let app = App::start().await;
@@ -194,13 +209,7 @@ async fn the_last_status_of_every_monitor_is_reported_per_location() {
     let ping = user.post("/monitors/ping", ping).await.id();
     run_and_store(&app, failing, 0).await;
     run_and_store(&app, failing, 60).await;
-    app.state.monitor_reader.set_health_lookup(std::sync::Arc::new(move |id| {
-        if id.0 == failing {
-            vigie::alerting::MonitorHealth::Down
-        } else {
-            vigie::alerting::MonitorHealth::Unknown
-        }
-    }));
+    app.state.monitor_reader.set_health_lookup(Arc::new(OneDown(MonitorId(failing))));
 
     let report = app.login(Role::ReportOnly).await.get("/report-sitestatus").await.expect(200);
     assert_eq!(report["metadata"]["resultset"]["count"], 3);

@@ -134,6 +134,14 @@ impl Ingestor {
         healths.get(&monitor_id).copied().unwrap_or_default()
     }
 
+    /// Returns the monitors with an open outage.
+    #[must_use]
+    pub fn down_monitors(&self) -> Vec<MonitorId> {
+        let healths = self.monitor_health.read();
+        let down = healths.iter().filter(|(_, health)| **health == MonitorHealth::Down);
+        down.map(|(id, _)| *id).collect()
+    }
+
     /// Marks the process as shutting down: open runs are left to the next process.
     pub fn begin_shutdown(&self) {
         self.worker.is_shutting_down.store(true, Ordering::Release);

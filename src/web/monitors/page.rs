@@ -86,7 +86,7 @@ pub(in crate::web) async fn visible_board(
 ) -> Result<Arc<StatusBoard>, StoreError> {
     let board = state.monitor_reader.status_board(now).await?;
     Ok(match viewer.visible_account {
-        Some(customer) => Arc::new(board.for_customer(customer)),
+        Some(customer) => board.for_customer(customer),
         None => board,
     })
 }
