@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::support::binary::program;
 use crate::support::daemon::{free_port, wait_for};
 
@@ -106,6 +108,23 @@ impl Server {
         let output = command.stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Sends a request to the version 3 API as the user of its host; returns the status and the body.
+    pub fn request(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let token = fs::read_to_string(self.folder.path().join("data/host-token")).unwrap();
+        let (token, body) = (token.lines().next().unwrap(), body.to_string());
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let head = format!(
+            "{method} /api/v3{path} HTTP/1.0\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or_default())
     }
 
     /// Returns a link that signs in as the host, once.

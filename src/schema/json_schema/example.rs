@@ -69,6 +69,7 @@ fn field_example(table: &FieldTable, field: &Field) -> Value {
         ("Assertion", "value") => Value::from("200"),
         ("BlackoutBulkEdit", "update_persistent") => Value::Bool(false),
         (_, "billing_plancode") => Value::from("basic"),
+        ("Header", "name") => Value::from("Accept-Language"),
         (_, "name") => Value::from("Shop, start page"),
         (_, "step_name") => Value::from("Start page"),
         (_, "port") => Value::from(443),
