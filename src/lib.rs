@@ -25,6 +25,7 @@ pub mod schedule;
 pub mod schema;
 pub mod script;
 pub mod syntax;
+pub mod texts;
 
 pub mod browser;
 pub mod forward_proxy;

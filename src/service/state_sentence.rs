@@ -28,18 +28,18 @@ struct StateFacts<'a> {
 }
 
 impl StateFacts<'_> {
-    /// Returns the sentence, without a full stop. `format_time` formats times.
+    /// Returns the sentence, without a full stop. `format_time` formats times with their zone.
     fn sentence(&self, format_time: impl Fn(Timestamp) -> String) -> String {
         match self.health {
             OverallHealth::Disabled => "Disabled: it is not checked".to_owned(),
             OverallHealth::Paused => match self.paused_until {
-                Some(until) => format!("Paused until {} UTC: it is not checked", format_time(until)),
+                Some(until) => format!("Paused until {}: it is not checked", format_time(until)),
                 None => "Paused: it is not checked".to_owned(),
             },
             OverallHealth::Active(MonitorHealth::Down) => self.down_sentence(&format_time),
             OverallHealth::Active(_) if self.states.is_empty() => "Waiting for its first result".to_owned(),
             OverallHealth::Active(MonitorHealth::BlackedOut) => match self.blackout_until {
-                Some(until) => format!("In a blackout until {} UTC", format_time(until)),
+                Some(until) => format!("In a blackout until {}", format_time(until)),
                 None => "Its last run fell into a blackout".to_owned(),
             },
             OverallHealth::Active(MonitorHealth::Failing) => {
@@ -55,7 +55,7 @@ impl StateFacts<'_> {
         let failing = |state: &&MonitorLocationState| state.outcome == Outcome::Error;
         let first_failure = || self.states.iter().filter(failing).map(|state| state.streak_started_at).min();
         let since = self.outage_started_at.or_else(first_failure);
-        let since = since.map(|since| format!(" since {} UTC", format_time(since))).unwrap_or_default();
+        let since = since.map(|since| format!(" since {}", format_time(since))).unwrap_or_default();
         self.with_reason(&format!("Down{since}{}", self.affected_locations(Outcome::Error)), Outcome::Error)
     }
 
@@ -80,14 +80,14 @@ impl StateFacts<'_> {
         match self.states {
             [state] if state.streak == 1 => "Up: the last run passed".to_owned(),
             [state] => format!(
-                "Up: the last {} runs passed, since {} UTC",
+                "Up: the last {} runs passed, since {}",
                 state.streak,
                 format_time(state.streak_started_at)
             ),
             states => {
                 let since = states.iter().map(|state| state.streak_started_at).max();
                 let since = since.map(format_time).unwrap_or_default();
-                format!("Up: every check from all {} locations passed since {since} UTC", states.len())
+                format!("Up: every check from all {} locations passed since {since}", states.len())
             }
         }
     }
@@ -124,7 +124,7 @@ impl StateFacts<'_> {
 
 impl MonitorReader {
     /// Returns the state of `monitor` and why in one sentence, without a full stop. `results` are its newest ones,
-    /// `format_time` formats times.
+    /// `format_time` formats times with their zone.
     pub async fn state_sentence(
         &self,
         monitor: &Monitor,
@@ -205,14 +205,14 @@ mod tests {
             states,
             reason: &reason,
         };
-        let text = facts.sentence(|time| format!("<{}>", time.as_micros() / 1_000_000));
+        let text = facts.sentence(|time| format!("<{}> UTC", time.as_micros() / 1_000_000));
         let without_outage = StateFacts {
             blackout_until: Some(Timestamp::from_seconds(3_000)),
             outage_started_at: None,
             paused_until: None,
             ..facts
         };
-        let other = without_outage.sentence(|time| format!("<{}>", time.as_micros() / 1_000_000));
+        let other = without_outage.sentence(|time| format!("<{}> UTC", time.as_micros() / 1_000_000));
         if other == text { text } else { format!("{text} | {other}") }
     }
 

@@ -22,7 +22,7 @@ struct Asset {
 }
 
 /// Every file. Those of others stand in `vendor/`, with their licences and checksums.
-const ASSETS: [Asset; 17] = [
+const ASSETS: [Asset; 18] = [
     Asset {
         name: "style.css",
         content_type: "text/css; charset=utf-8",
@@ -46,6 +46,7 @@ const ASSETS: [Asset; 17] = [
     script("live_state.js", include_str!("assets/scripts/live_state.js")),
     script("palette.js", include_str!("assets/scripts/palette.js")),
     script("retry.js", include_str!("assets/scripts/retry.js")),
+    script("texts.js", include_str!("assets/scripts/texts.js")),
     script("units.js", include_str!("assets/scripts/units.js")),
     script("zoom.js", include_str!("assets/scripts/zoom.js")),
 ];

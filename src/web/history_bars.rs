@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::html::{format_micros, format_time};
+use super::html::format_micros;
 use super::page_state::PageState;
 use crate::domain::{Outcome, Rollup, RollupStep, StoreError, Timestamp};
 use crate::schema::Monitor;
+use crate::texts::Locale;
 
 /// Runs by outcome, in the order of [`Outcome::ALL`].
 pub(super) type RunCounts = [u64; 6];
@@ -42,10 +43,11 @@ pub(super) async fn load_history_bars(
     state: &PageState,
     monitor: &Monitor,
     now: Timestamp,
+    t: Locale,
 ) -> Result<String, StoreError> {
     let hours = runs_by_step(state, monitor, RollupStep::Hour, now - 7 * DAY, now).await?;
     let days = runs_by_step(state, monitor, RollupStep::Day, now - 90 * DAY, now).await?;
-    Ok(render_history_bars(&hours, &days, now))
+    Ok(render_history_bars(&hours, &days, now, t))
 }
 
 /// The runs of a span.
@@ -68,7 +70,7 @@ pub(super) async fn load_span_runs(
     let days = runs_by_step(state, monitor, RollupStep::Day, now - 90 * DAY, now).await?;
     let to_runs = |span: &BarSpan| {
         let runs = sum_by_width(if span.width < DAY { &hours } else { &days }, span.width);
-        let (counts, _, _) = span_bars(span, &runs, now);
+        let (counts, _, _) = span_bars(span, &runs, now, Locale::default());
         let from = step_start(now, span.width) - span.width * (span.bars - 1);
         SpanRuns { name: span.name, from, counts }
     };
@@ -107,9 +109,9 @@ pub(super) async fn load_day(
 
 impl MonitorDay {
     /// Renders a small bar for each hour.
-    pub(super) fn render_bars(&self) -> String {
+    pub(super) fn render_bars(&self, t: Locale) -> String {
         let span = &SPANS[0];
-        let (total, bars, width) = span_bars(span, &self.runs, self.now);
+        let (total, bars, width) = span_bars(span, &self.runs, self.now, t);
         format!(
             r#"<svg class="day" viewBox="0 0 {width} 30" preserveAspectRatio="none" role="img" aria-label="{}: {}">{bars}</svg>"#,
             span.name,
@@ -185,19 +187,26 @@ fn render_history_bars(
     hours: &BTreeMap<Timestamp, RunCounts>,
     days: &BTreeMap<Timestamp, RunCounts>,
     now: Timestamp,
+    t: Locale,
 ) -> String {
     let mut out = String::from(r#"<div class="history">"#);
     for span in &SPANS {
         let runs = sum_by_width(if span.width < DAY { hours } else { days }, span.width);
-        render_span(&mut out, span, &runs, now);
+        render_span(&mut out, span, &runs, now, t);
     }
     out.push_str("</div>");
     out
 }
 
 /// Renders the bars of one span with its name and summary.
-fn render_span(out: &mut String, span: &BarSpan, runs: &BTreeMap<Timestamp, RunCounts>, now: Timestamp) {
-    let (total, bars, width) = span_bars(span, runs, now);
+fn render_span(
+    out: &mut String,
+    span: &BarSpan,
+    runs: &BTreeMap<Timestamp, RunCounts>,
+    now: Timestamp,
+    t: Locale,
+) {
+    let (total, bars, width) = span_bars(span, runs, now, t);
     let summary = summary_text(&total);
     // Writing into a string cannot fail.
     let _ = write!(
@@ -214,6 +223,7 @@ fn span_bars(
     span: &BarSpan,
     runs: &BTreeMap<Timestamp, RunCounts>,
     now: Timestamp,
+    t: Locale,
 ) -> (RunCounts, String, usize) {
     let last_start = step_start(now, span.width);
     let starts = (0..span.bars).rev().map(|back| last_start - span.width * back);
@@ -221,16 +231,16 @@ fn span_bars(
     for (index, start) in starts.enumerate() {
         let counts = runs.get(&start).copied().unwrap_or_default();
         add_counts(&mut total, &counts);
-        render_bar(&mut bars, index * BAR_PITCH, start, &counts);
+        render_bar(&mut bars, index * BAR_PITCH, start, &counts, t);
     }
     (total, bars, span.bars as usize * BAR_PITCH)
 }
 
 /// Renders one bar. Writing into a string cannot fail, here and below.
-fn render_bar(out: &mut String, x: usize, start: Timestamp, counts: &RunCounts) {
+fn render_bar(out: &mut String, x: usize, start: Timestamp, counts: &RunCounts, t: Locale) {
     let total: u64 = counts.iter().sum();
     let bar_width = BAR_PITCH - 2;
-    let _ = write!(out, "<g><title>{} UTC: {}</title>", format_time(start), summary_text(counts));
+    let _ = write!(out, "<g><title>{}: {}</title>", t.zoned_time(start), summary_text(counts));
     if total == 0 {
         let _ = write!(out, r#"<rect class="o-none" x="{x}" width="{bar_width}" height="30"/>"#);
     }
@@ -293,7 +303,8 @@ mod tests {
         assert_eq!(passed_text(&[0, 0, 0, 1, 1, 1]), "–");
         assert_eq!(summary_text(&[1, 0, 2, 0, 0, 3]), "1 ok, 2 error, 3 blackout");
         let runs = BTreeMap::from([(at(0), [10_000, 0, 1, 0, 0, 0]), (at(1), [0, 0, 0, 0, 5, 0])]);
-        let html = render_history_bars(&runs, &BTreeMap::new(), at(1) + Duration::from_mins(5));
+        let html =
+            render_history_bars(&runs, &BTreeMap::new(), at(1) + Duration::from_mins(5), Locale::default());
         assert!(html.contains(r#"<rect class="o-error" x="220" y="0.0" width="8" height="4.0"/>"#), "{html}");
         assert!(
             html.contains(r#"<rect class="o-missed" x="230" y="0.0" width="8" height="30.0"/>"#),

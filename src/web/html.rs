@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
+use crate::texts::Locale;
 
 /// Escapes texts in templates as [`escape`] does.
 #[derive(Clone, Copy, Debug)]
@@ -16,31 +17,26 @@ impl askama::filters::Escaper for HtmlEscaper {
     }
 }
 
-/// Formats a time such as `2026-11-20 12:00:00`, in UTC.
-pub(super) fn format_time(time: Timestamp) -> String {
-    let whole_seconds = Timestamp::from_seconds(time.as_micros().div_euclid(1_000_000)).to_string();
-    whole_seconds.replace('T', " ").trim_end_matches('Z').to_owned()
-}
-
 /// Renders how long ago a time was, with the exact time as a tooltip. A script of the page keeps it true.
-pub(super) fn render_age(time: Timestamp, now: Timestamp) -> String {
-    render_time(time, "ago", &format!("{} ago", format_coarse_duration(now.since(time))))
+pub(super) fn render_age(time: Timestamp, now: Timestamp, t: Locale) -> String {
+    let duration = format_coarse_duration(now.since(time));
+    render_time(time, "ago", &t.fill("{duration} ago", &[("duration", &duration)]), t)
 }
 
 /// Renders for how long something lasts that began at a time.
-pub(super) fn render_time_since(time: Timestamp, now: Timestamp) -> String {
-    render_time(time, "since", &format_coarse_duration(now.since(time)))
+pub(super) fn render_time_since(time: Timestamp, now: Timestamp, t: Locale) -> String {
+    render_time(time, "since", &format_coarse_duration(now.since(time)), t)
 }
 
 /// Renders in how long a time will come.
-pub(super) fn render_time_until(time: Timestamp, now: Timestamp) -> String {
-    render_time(time, "until", &format_coarse_duration(time.since(now)))
+pub(super) fn render_time_until(time: Timestamp, now: Timestamp, t: Locale) -> String {
+    render_time(time, "until", &format_coarse_duration(time.since(now)), t)
 }
 
-fn render_time(time: Timestamp, form: &str, text: &str) -> String {
+fn render_time(time: Timestamp, form: &str, text: &str, t: Locale) -> String {
     let exact_time = time.to_string();
     let exact_time = escape(&exact_time);
-    format!(r#"<time datetime="{exact_time}" title="{exact_time}" data-age="{form}">{text}</time>"#)
+    format!(r#"<time datetime="{exact_time}" title="{}" data-age="{form}">{text}</time>"#, t.zoned_time(time))
 }
 
 /// Formats the largest units of a duration, at most two: `3 d 4 h`, `12 min`, `7 s`.
@@ -79,6 +75,5 @@ mod tests {
         for (micros, text) in durations {
             assert_eq!(format_micros(micros), text);
         }
-        assert_eq!(format_time(Timestamp::from_micros(1_795_176_000_999_999)), "2026-11-20 12:00:00");
     }
 }

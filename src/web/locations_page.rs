@@ -16,6 +16,7 @@ use super::responses::service_unavailable;
 use super::viewer::{NotSignedIn, Viewer};
 use crate::domain::Timestamp;
 use crate::service::LocationsOverview;
+use crate::texts::Locale;
 
 /// `GET /locations`
 pub(super) async fn get_page(
@@ -47,11 +48,16 @@ pub(super) async fn live_page(state: &LocationsState, viewer: &Viewer) -> Result
         Ok(account) => overview.agents = overview_of(account).await?.agents,
         Err(NotSignedIn) => overview.agents.clear(),
     }
-    let blocks = render_overview(&overview, agents_account.is_ok(), state.clock.now());
+    let blocks = render_overview(&overview, agents_account.is_ok(), state.clock.now(), viewer.locale());
     Ok(LivePage { title: "Locations · Vigie".to_owned(), blocks })
 }
 
-fn render_overview(overview: &LocationsOverview, is_signed_in: bool, now: Timestamp) -> Vec<LiveBlock> {
+fn render_overview(
+    overview: &LocationsOverview,
+    is_signed_in: bool,
+    now: Timestamp,
+    t: Locale,
+) -> Vec<LiveBlock> {
     let id_of = |object: &Map<String, Value>| object.get("id").and_then(Value::as_i64).unwrap_or_default();
     let locations = render_table(
         "locations",
@@ -88,7 +94,7 @@ fn render_overview(overview: &LocationsOverview, is_signed_in: bool, now: Timest
             "Dropped",
             "Browsers",
         ],
-        overview.agents.iter().map(|agent| (id_of(agent), agent_cells(agent, &names, now))),
+        overview.agents.iter().map(|agent| (id_of(agent), agent_cells(agent, &names, now, t))),
     );
     agents.before.insert_str(0, heading);
     vec![locations, agents]
@@ -142,6 +148,7 @@ fn agent_cells(
     agent: &Map<String, Value>,
     location_names: &HashMap<i64, &str>,
     now: Timestamp,
+    t: Locale,
 ) -> Vec<String> {
     let state = agent.get("state").and_then(Value::as_str).unwrap_or_default();
     let color = match state {
@@ -168,7 +175,7 @@ fn agent_cells(
         state_pill(state, color),
         text_cell(agent, "name"),
         location,
-        last_seen.map_or_else(String::new, |at| render_age(at, now)),
+        last_seen.map_or_else(String::new, |at| render_age(at, now, t)),
         text_cell(agent, "version"),
         number("clock_offset_ms", " ms"),
         number("lateness_ms", " ms"),
@@ -224,7 +231,8 @@ mod tests {
             ],
         };
         let render = |overview: &LocationsOverview, is_signed_in, seconds| -> String {
-            let blocks = render_overview(overview, is_signed_in, Timestamp::from_seconds(seconds));
+            let blocks =
+                render_overview(overview, is_signed_in, Timestamp::from_seconds(seconds), Locale::default());
             blocks.iter().map(LiveBlock::render).collect()
         };
         let html = render(&overview, true, 1_767_225_605);

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::actions::render_buttons;
 use super::history_bars::load_history_bars;
-use super::html::{escape, format_micros, format_time, render_age};
+use super::html::{escape, format_micros, render_age};
 use super::latency::{LatencyQuery, render_latency};
 use super::live::{LiveBlock, LivePage, LiveRow};
 use super::page_frame::{Breadcrumb, PageFrame, Section, render_page};
@@ -26,6 +26,7 @@ use crate::redaction::urls::redact_credentials;
 use crate::schema::Monitor;
 use crate::service::EventMarker;
 use crate::service::result_view::{deciding_reason, format_interval, suppression_text, trigger_text};
+use crate::texts::Locale;
 
 /// Most results on the page.
 const MAX_RESULTS: u32 = 50;
@@ -59,7 +60,7 @@ pub(super) async fn get_page(
     let body = format!(r#"<div class="heading"><h1>{name}</h1>{history}</div>{parts}"#);
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors()],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
         ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
     };
     render_page(frame, &body).into_response()
@@ -85,14 +86,15 @@ async fn load_page(state: &PageState, monitor: &Monitor, viewer: &Viewer) -> Res
     let results = state.monitor_reader.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let events = visible_events(state, monitor, viewer, &results).await?;
     let locations = state.monitor_reader.locations();
+    let t = viewer.locale();
     let columns = ResultColumns::for_results(&results, monitor, &locations);
     let blocks = vec![
-        LiveBlock::new("state", render_state(state, monitor, &results).await?),
+        LiveBlock::new("state", render_state(state, monitor, &results, t).await?),
         LiveBlock::new("buttons", render_buttons(monitor, viewer, state.clock.now())),
-        LiveBlock::new("facts", render_settings(monitor, state)),
-        LiveBlock::new("history", load_history_bars(state, monitor, state.clock.now()).await?),
-        LiveBlock::new("strip", render_outcome_strip(&results, &events)),
-        render_results(&results, &events, &columns, state.clock.now()),
+        LiveBlock::new("facts", render_settings(monitor, state, t)),
+        LiveBlock::new("history", load_history_bars(state, monitor, state.clock.now(), t).await?),
+        LiveBlock::new("strip", render_outcome_strip(&results, &events, t)),
+        render_results(&results, &events, &columns, state.clock.now(), t),
     ];
     Ok(LivePage { title: format!("{} · Vigie", monitor.name()), blocks })
 }
@@ -102,9 +104,10 @@ async fn render_state(
     state: &PageState,
     monitor: &Monitor,
     results: &PaginatedResults,
+    t: Locale,
 ) -> Result<String, StoreError> {
     let (reader, now) = (&state.monitor_reader, state.clock.now());
-    let sentence = reader.state_sentence(monitor, &results.results, now, format_time).await?;
+    let sentence = reader.state_sentence(monitor, &results.results, now, |time| t.zoned_time(time)).await?;
     Ok(format!(r#"<p class="state-now">{}.</p>"#, escape(&sentence)))
 }
 
@@ -123,7 +126,7 @@ async fn visible_events(
     state.monitor_reader.event_markers(monitor.customer, oldest.planned_at, until).await
 }
 
-fn render_settings(monitor: &Monitor, state: &PageState) -> String {
+fn render_settings(monitor: &Monitor, state: &PageState, t: Locale) -> String {
     let now = state.clock.now();
     let retry_text =
         if monitor.document.settings().schedule.retry_on_failure { "with retry" } else { "no retry" };
@@ -137,8 +140,8 @@ fn render_settings(monitor: &Monitor, state: &PageState) -> String {
         ("State", state.monitor_reader.overall_health(monitor, now).as_str().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
         ("Depends on", display_parents(monitor, state)),
-        ("Paused", monitor.paused_until(now).map(pause_text).unwrap_or_default()),
-        ("Version", format!("{} of {} UTC", monitor.revision, format_time(monitor.modified_at))),
+        ("Paused", monitor.paused_until(now).map(|until| pause_text(until, t)).unwrap_or_default()),
+        ("Version", format!("{} of {}", monitor.revision, t.zoned_time(monitor.modified_at))),
         ("Note", monitor.document.note().to_owned()),
     ];
     let mut out = String::from(r#"<dl class="facts">"#);
@@ -149,8 +152,8 @@ fn render_settings(monitor: &Monitor, state: &PageState) -> String {
     out
 }
 
-fn pause_text(until: Timestamp) -> String {
-    format!("until {} UTC", format_time(until))
+fn pause_text(until: Timestamp, t: Locale) -> String {
+    format!("until {}", t.zoned_time(until))
 }
 
 /// Returns the names and ids of the monitors that it depends on, without those that were removed.
@@ -179,17 +182,17 @@ pub(super) fn display_target(monitor: &Monitor) -> String {
 }
 
 /// Renders one small box per result, oldest first, with a mark for each event between them.
-fn render_outcome_strip(results: &PaginatedResults, events: &[EventMarker]) -> String {
+fn render_outcome_strip(results: &PaginatedResults, events: &[EventMarker], t: Locale) -> String {
     let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
     let mut next_events = events.iter().peekable();
     let render_mark = |event: &EventMarker| {
-        format!(r#"<b title="{} {}"></b>"#, format_time(event.reported_at), escape(&event.text()))
+        format!(r#"<b title="{} {}"></b>"#, t.time(event.reported_at), escape(&event.text()))
     };
     for result in results.results.iter().rev() {
         while let Some(event) = next_events.next_if(|event| event.reported_at < result.planned_at) {
             out.push_str(&render_mark(event));
         }
-        let (outcome, planned_time) = (result.outcome, format_time(result.planned_at));
+        let (outcome, planned_time) = (result.outcome, t.time(result.planned_at));
         let _ = write!(out, r#"<i class="s-{outcome}" title="{planned_time} {outcome}"></i>"#);
     }
     next_events.for_each(|event| out.push_str(&render_mark(event)));
@@ -228,6 +231,7 @@ fn render_results(
     events: &[EventMarker],
     columns: &ResultColumns<'_>,
     now: Timestamp,
+    t: Locale,
 ) -> LiveBlock {
     if results.results.is_empty() {
         return LiveBlock::new("results", r#"<p class="notice">No run was recorded yet.</p>"#.to_owned());
@@ -244,9 +248,9 @@ fn render_results(
         while let Some((index, event)) =
             next_events.next_if(|(_, event)| event.reported_at >= result.planned_at)
         {
-            rows.push(render_event_row(index, event, columns, now));
+            rows.push(render_event_row(index, event, columns, now, t));
         }
-        rows.push(render_result_row(result, columns, now));
+        rows.push(render_result_row(result, columns, now, t));
     }
     let legend = render_phase_legend(results.results.iter().map(CheckResult::phases));
     LiveBlock { id: "results", before, rows, after: format!("</tbody></table></div>{legend}") }
@@ -257,19 +261,25 @@ fn render_event_row(
     event: &EventMarker,
     columns: &ResultColumns<'_>,
     now: Timestamp,
+    t: Locale,
 ) -> LiveRow {
     let column_count = 6 + usize::from(columns.locations.is_some());
     let row_id = format!("event-{index}");
     let html = format!(
         r#"<tr id="{row_id}" class="event"><td>event</td><td>{}</td><td>{}</td><td colspan="{column_count}">{}</td></tr>"#,
-        format_time(event.reported_at),
-        render_age(event.reported_at, now),
+        t.time(event.reported_at),
+        render_age(event.reported_at, now, t),
         escape(&event.text())
     );
     LiveRow { id: row_id, html }
 }
 
-fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Timestamp) -> LiveRow {
+fn render_result_row(
+    result: &CheckResult,
+    columns: &ResultColumns<'_>,
+    now: Timestamp,
+    t: Locale,
+) -> LiveRow {
     let (outcome, id) = (result.outcome, result.check_id);
     let lateness = result
         .lateness()
@@ -287,8 +297,8 @@ fn render_result_row(result: &CheckResult, columns: &ResultColumns<'_>, now: Tim
     let row_id = format!("result-{id}");
     let html = format!(
         r#"<tr id="{row_id}"><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{duration_text}</td><td>{}</td><td class="n" data-h="attempts">{attempt_count_text}</td><td>{}</td><td class="reason">{}</td></tr>"#,
-        format_time(result.planned_at),
-        render_age(result.planned_at, now),
+        t.time(result.planned_at),
+        render_age(result.planned_at, now, t),
         columns.location_cell(result.location_id),
         lateness.unwrap_or_default(),
         render_phase_bar(&result.phases()),

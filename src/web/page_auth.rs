@@ -19,6 +19,7 @@ use super::query_masks::HideQueryValues;
 use super::viewer::{CaptureAccess, SessionControl, Viewer};
 use crate::domain::{CustomerId, Permission, UserId};
 use crate::service::{AccountService, Caller, ClientConnection, ServiceError, bearer_token};
+use crate::texts::Zone;
 
 /// Decides by its address whether a client may read the metrics.
 pub type AddressRule = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
@@ -77,7 +78,10 @@ impl PageAuth {
                 .await
                 .map(|found| found.map(|(caller, session)| (caller, Some(session)))),
         };
-        let preferences = Preferences::from_head(head);
+        let preferences = match self.preferences(head, caller.as_ref()).await {
+            Ok(preferences) => preferences,
+            Err(error) => return Err(login_check_unavailable(&error)),
+        };
         let viewer = match caller {
             Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref(), preferences).map(Some),
             Ok(None) => Ok(None),
@@ -98,6 +102,19 @@ impl PageAuth {
             Ok(None) if bearer.is_none() && wants_html(head) => Err(redirect_to_sign_in(head)),
             Ok(None) => Err(login_required(head)),
         }
+    }
+
+    /// Returns how the pages look for a caller; without a time zone of their own, they show that of the account.
+    async fn preferences(
+        &self,
+        head: &Parts,
+        caller: Result<&Option<(Caller, Option<String>)>, &ServiceError>,
+    ) -> Result<Preferences, ServiceError> {
+        let preferences = Preferences::from_head(head);
+        let (None, Ok(Some((caller, _)))) = (preferences.zone, caller) else { return Ok(preferences) };
+        let name = self.account_service.time_zone_name(caller.customer).await?;
+        let zone = name.and_then(|name| Zone::from_name(&name)).unwrap_or_default();
+        Ok(preferences.with_account_zone(zone))
     }
 
     /// Returns the caller with the session in the cookie of the request, and the value of the cookie.
@@ -265,9 +282,13 @@ fn unauthorized(message: &str) -> Response {
 /// Builds the response to a signed-in user whose role may not view.
 fn forbidden(session_control: SessionControl, preferences: Preferences) -> Response {
     let viewer = public_viewer(session_control, preferences);
-    let body = "<h1>Not permitted</h1><p class=\"notice\">Your role does not permit viewing monitors. Results and \
-                reports are open to it through the API.</p>";
-    let page = render_page(PageFrame::new("Not permitted · Vigie", &viewer), body);
+    let t = viewer.locale();
+    let title = t.text("Not permitted");
+    let text = t.text(
+        "Your role does not permit viewing monitors. Results and reports are open to it through the API.",
+    );
+    let body = format!(r#"<h1>{title}</h1><p class="notice">{text}</p>"#);
+    let page = render_page(PageFrame::new(&format!("{title} · Vigie"), &viewer), &body);
     (StatusCode::FORBIDDEN, page).into_response()
 }
 

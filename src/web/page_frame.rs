@@ -7,6 +7,7 @@ use super::assets::asset_url;
 use super::preferences::{Preferences, Theme};
 use super::viewer::{SessionControl, Viewer};
 use crate::domain::Timestamp;
+use crate::texts::{Language, Locale, Zone, key};
 
 /// The parts that the navigation leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +32,11 @@ impl Section {
     /// Returns its name.
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::Monitors => "Monitors",
-            Self::Locations => "Locations",
-            Self::Account => "Account",
-            Self::Manual => "Manual",
-            Self::Api => "API",
+            Self::Monitors => key("Monitors"),
+            Self::Locations => key("Locations"),
+            Self::Account => key("Account"),
+            Self::Manual => key("Manual"),
+            Self::Api => key("API"),
         }
     }
 
@@ -81,8 +82,8 @@ pub(super) struct Breadcrumb {
 
 impl Breadcrumb {
     /// Returns the breadcrumb of the list of monitors.
-    pub(super) fn monitors() -> Self {
-        Self { name: Section::Monitors.name().to_owned(), path: Section::Monitors.path().to_owned() }
+    pub(super) fn monitors(t: Locale) -> Self {
+        Self { name: t.text(Section::Monitors.name()).to_owned(), path: Section::Monitors.path().to_owned() }
     }
 }
 
@@ -160,6 +161,11 @@ impl<'a> PageFrame<'a> {
     fn theme(&self) -> Theme {
         self.preferences.theme
     }
+
+    /// Returns what stands for the choice of no time zone: that of the account.
+    fn has_own_zone(&self, name: &str) -> bool {
+        self.preferences.zone.is_some_and(|zone| zone.name() == name)
+    }
 }
 
 /// A whole document.
@@ -169,11 +175,41 @@ struct Layout<'a> {
     frame: PageFrame<'a>,
     body: &'a str,
     version: &'static str,
+    t: Locale,
+    /// The texts of scripts, as JSON, unless they are in English.
+    script_texts: Option<String>,
+}
+
+/// The texts of scripts, which have them in English.
+const SCRIPT_TEXTS: [&str; 15] = [
+    key("{duration} ago"),
+    key("Live"),
+    key("Signed out: this page is no longer up to date."),
+    key("Sign in"),
+    key("This page no longer exists."),
+    key("Monitors"),
+    key("Not connected, trying again …"),
+    key("no run passed"),
+    key("Drag to move"),
+    key("the {count} chosen"),
+    key("{picture}, {number} of {count}"),
+    key("Screenshot"),
+    key("Close"),
+    key("Previous"),
+    key("Next"),
+];
+
+/// Returns the texts of scripts as JSON; `None` for English.
+fn script_texts(t: Locale) -> Option<String> {
+    let texts = SCRIPT_TEXTS.iter().map(|english| ((*english).to_owned(), t.text(english).into()));
+    let texts = serde_json::Value::Object(texts.collect());
+    (t.language != Language::English).then(|| texts.to_string())
 }
 
 /// Renders a whole document around `body`, which is HTML.
 pub(super) fn render_page(frame: PageFrame<'_>, body: &str) -> Html<String> {
-    let layout = Layout { frame, body, version: env!("CARGO_PKG_VERSION") };
+    let t = frame.preferences.locale();
+    let layout = Layout { body, version: env!("CARGO_PKG_VERSION"), t, script_texts: script_texts(t), frame };
     // Writing into a string cannot fail.
     Html(layout.render().unwrap_or_default())
 }

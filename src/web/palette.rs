@@ -14,6 +14,7 @@ use super::responses::store_unavailable;
 use super::viewer::Viewer;
 use crate::domain::StoreError;
 use crate::service::StatusQuery;
+use crate::texts::{Locale, key};
 
 /// Most monitors that are offered.
 const MAX_MONITORS: usize = 8;
@@ -36,6 +37,7 @@ struct Place {
 #[template(path = "palette.html", config = "src/web/askama.toml")]
 struct Places {
     places: Vec<Place>,
+    t: Locale,
 }
 
 /// `GET /palette?q=`: links to pages and monitors whose names contain `q`.
@@ -44,6 +46,7 @@ pub(super) async fn get_places(
     Extension(viewer): Extension<Viewer>,
     Query(query): Query<PaletteQuery>,
 ) -> Response {
+    let t = viewer.locale();
     let text: String = query.q.trim().chars().take(255).collect();
     let mut places = matching_pages(&viewer, &text.to_lowercase());
     match matching_monitors(&state, &viewer, text).await {
@@ -51,7 +54,7 @@ pub(super) async fn get_places(
         Err(error) => return store_unavailable(&error),
     }
     // Writing into a string cannot fail.
-    Html(Places { places }.render().unwrap_or_default()).into_response()
+    Html(Places { places, t }.render().unwrap_or_default()).into_response()
 }
 
 fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
@@ -60,13 +63,15 @@ fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
         PAGES.iter().map(|pages| (pages.title, format!("/account/{}", pages.path))).collect();
     let account =
         account.iter().filter(|_| viewer.caller.is_some()).map(|(title, path)| (*title, path.as_str()));
-    let new = viewer.may_edit().then_some(("New monitor", "/monitors/new"));
-    let shares = viewer.caller.is_some().then_some(("Shared results", "/shares"));
-    let others = [("Keys", "/manual/console#keys"), ("Metrics", "/metrics")];
+    let new = viewer.may_edit().then_some((key("New monitor"), "/monitors/new"));
+    let shares = viewer.caller.is_some().then_some((key("Shared results"), "/shares"));
+    let others = [(key("Keys"), "/manual/console#keys"), (key("Metrics"), "/metrics")];
     let all = sections.chain(account).chain(new).chain(shares).chain(others);
-    let matching = all.filter(|(name, _)| name.to_lowercase().contains(text));
+    let t = viewer.locale();
+    let named = all.map(|(name, path)| (t.text(name), path));
+    let matching = named.filter(|(name, _)| name.to_lowercase().contains(text));
     matching
-        .map(|(name, path)| Place { name: name.to_owned(), path: path.to_owned(), kind: "page" })
+        .map(|(name, path)| Place { name: name.to_owned(), path: path.to_owned(), kind: key("page") })
         .collect()
 }
 

@@ -1,8 +1,10 @@
 //! How a person wants the pages to look. Kept in a cookie, so that it counts before signing in, and per browser.
 
+use axum::http::header;
 use axum::http::request::Parts;
 
 use super::cookies::{Cookie, CookieScope};
+use crate::texts::{Language, Locale, Zone, accepted_language, key};
 
 /// The colours of the pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,9 +25,9 @@ impl Theme {
     /// Returns its name.
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
+            Self::System => key("system"),
+            Self::Light => key("light"),
+            Self::Dark => key("dark"),
         }
     }
 
@@ -41,11 +43,26 @@ pub(super) struct Preferences {
     pub(super) theme: Theme,
     /// Whether single letters are keys for what is done often (WCAG 2.2, 2.1.4 asks that they can be switched off).
     pub(super) has_single_keys: bool,
+    /// The language that the person chose; `None` for what the browser says.
+    language: Option<Language>,
+    /// The time zone that the person chose; `None` for that of the account.
+    pub(super) zone: Option<Zone>,
+    /// What the browser says.
+    accepted_language: Language,
+    /// The time zone of the account.
+    account_zone: Zone,
 }
 
 impl Default for Preferences {
     fn default() -> Self {
-        Self { theme: Theme::default(), has_single_keys: true }
+        Self {
+            theme: Theme::default(),
+            has_single_keys: true,
+            language: None,
+            zone: None,
+            accepted_language: Language::default(),
+            account_zone: Zone::default(),
+        }
     }
 }
 
@@ -53,11 +70,31 @@ impl Preferences {
     /// Reads the cookie of a request; what is missing or not valid has its default.
     pub(super) fn from_head(head: &Parts) -> Self {
         let text = CookieScope::of(head).read(Cookie::Preferences, &head.headers).unwrap_or_default();
-        let mut preferences = Self::default();
+        let accepted = head.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let accepted_language = accepted.and_then(accepted_language).unwrap_or_default();
+        let mut preferences = Self { accepted_language, ..Self::default() };
         for (name, value) in url::form_urlencoded::parse(text.as_bytes()) {
             preferences.set(&name, &value);
         }
         preferences
+    }
+
+    /// Returns the preferences of somebody whose account has this time zone.
+    pub(super) fn with_account_zone(self, zone: Zone) -> Self {
+        Self { account_zone: zone, ..self }
+    }
+
+    /// Whether the pages are in English.
+    pub(super) fn is_english(&self) -> bool {
+        self.locale().language == Language::English
+    }
+
+    /// Returns the language and the time zone of pages.
+    pub(super) fn locale(&self) -> Locale {
+        Locale {
+            language: self.language.unwrap_or(self.accepted_language),
+            zone: self.zone.unwrap_or(self.account_zone),
+        }
     }
 
     /// Sets the one that a form or the cookie calls `name`, if `value` is valid.
@@ -66,13 +103,25 @@ impl Preferences {
             ("theme", value) => self.theme = Theme::from_name(value).unwrap_or(self.theme),
             ("keys", "on") => self.has_single_keys = true,
             ("keys", "off") => self.has_single_keys = false,
+            ("language", code) => self.language = Language::from_code(code).or(self.language),
+            ("zone", "") => self.zone = None,
+            ("zone", zone) => self.zone = Zone::from_name(zone).or(self.zone),
             _ => {}
         }
     }
 
     /// Returns the value of the cookie.
     pub(super) fn to_cookie_value(self) -> String {
-        format!("theme={}&keys={}", self.theme.name(), if self.has_single_keys { "on" } else { "off" })
+        let mut value = url::form_urlencoded::Serializer::new(String::new());
+        value.append_pair("theme", self.theme.name());
+        value.append_pair("keys", if self.has_single_keys { "on" } else { "off" });
+        if let Some(language) = self.language {
+            value.append_pair("language", language.code());
+        }
+        if let Some(zone) = self.zone {
+            value.append_pair("zone", zone.name());
+        }
+        value.finish()
     }
 }
 
@@ -85,14 +134,27 @@ mod tests {
         let mut preferences = Preferences::default();
         for (name, value) in
             [("theme", "dark"), ("keys", "off"), ("theme", "pink"), ("keys", "x"), ("z", "y")]
+                .into_iter()
+                .chain([("language", "de"), ("language", "xx"), ("zone", "Etc/GMT+5"), ("zone", "Mars/Base")])
         {
             preferences.set(name, value);
         }
-        assert_eq!(preferences, Preferences { theme: Theme::Dark, has_single_keys: false });
+        let expected = Preferences {
+            theme: Theme::Dark,
+            has_single_keys: false,
+            language: Some(Language::German),
+            zone: Zone::from_name("Etc/GMT+5"),
+            ..Preferences::default()
+        };
+        assert_eq!(preferences, expected);
         let mut read = Preferences::default();
         for (name, value) in url::form_urlencoded::parse(preferences.to_cookie_value().as_bytes()) {
             read.set(&name, &value);
         }
         assert_eq!(read, preferences);
+        read.set("zone", "");
+        let account_zone = Zone::from_name("Europe/Paris").unwrap();
+        let locale = read.with_account_zone(account_zone).locale();
+        assert_eq!((locale.language, locale.zone), (Language::German, account_zone));
     }
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 use askama::Template;
 
 use super::history_bars::{SpanRuns, load_span_runs, passed_percent};
-use super::html::{format_coarse_duration, format_time};
+use super::html::format_coarse_duration;
 use super::page_state::PageState;
 use super::viewer::Viewer;
 use crate::domain::{Outcome, StoreError, Timestamp};
 use crate::schema::Monitor;
 use crate::service::{BudgetOfGoal, ErrorBudgets, OutageTimes, ServiceError};
+use crate::texts::Locale;
 
 /// How it went in a span of time.
 struct SpanView {
@@ -73,11 +74,11 @@ impl SpanView {
 }
 
 impl AgreementView {
-    fn new(budgets: &ErrorBudgets) -> Self {
+    fn new(budgets: &ErrorBudgets, t: Locale) -> Self {
         Self {
             sla_id: budgets.sla_id,
             name: budgets.name.clone(),
-            since: format_time(budgets.from),
+            since: t.zoned_time(budgets.from),
             is_complete: budgets.is_complete,
             goals: budgets.goals.as_ref().map(|goals| goals.iter().map(GoalView::new).collect()),
         }
@@ -134,7 +135,11 @@ pub(super) async fn render_reliability(
     let created_at = monitor.metadata.created_at;
     let reliability = Reliability {
         spans: spans.iter().map(|span| SpanView::new(span, &outages, created_at)).collect(),
-        agreements: budgets.iter().map(Arc::as_ref).map(AgreementView::new).collect(),
+        agreements: budgets
+            .iter()
+            .map(Arc::as_ref)
+            .map(|budgets| AgreementView::new(budgets, viewer.locale()))
+            .collect(),
     };
     // Writing into a string cannot fail.
     Ok(reliability.render().unwrap_or_default())

@@ -62,6 +62,7 @@ impl Default for RequestLimits {
 pub fn with_common_middleware(router: Router, limits: RequestLimits) -> Router {
     let compressible = DefaultPredicate::new().and(SizeAbove::new(MIN_COMPRESSED_BYTES));
     let limited_router = router
+        .layer(middleware::from_fn(super::notice::localize))
         .layer(middleware::map_response(query_masks::hide_query_values))
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(limits.max_body_bytes, limit_body))

@@ -17,8 +17,8 @@ use super::page_frame::{PageFrame, Referrer, render_page};
 use super::preferences::Preferences;
 use crate::service::{ClientConnection, ServiceError};
 
-/// Title of the pages.
-const TITLE: &str = "Sign in · Vigie";
+/// How the host signs in.
+const LINK_HINT: &str = "On the server's host, {command} prints a link that signs in without a password.";
 
 /// `GET /sign-in?next=`: the form, or a redirect if the caller is signed in.
 pub(super) async fn get_sign_in(State(auth): State<PageAuth>, head: Parts) -> Response {
@@ -54,7 +54,10 @@ pub(super) async fn post_sign_in(State(auth): State<PageAuth>, request: Request)
             sign_in_form(&head, StatusCode::BAD_REQUEST, &next, message)
         }
         Err(ServiceError::RateLimited(seconds)) => {
-            let message = format!("Too many failed logins; try again in {seconds} s.");
+            let t = Preferences::from_head(&head).locale();
+            let seconds_text = seconds.to_string();
+            let message =
+                t.fill("Too many failed logins; try again in {seconds} s.", &[("seconds", &seconds_text)]);
             let mut response = sign_in_form(&head, StatusCode::TOO_MANY_REQUESTS, &next, &message);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             response
@@ -69,9 +72,12 @@ pub(super) async fn get_sign_in_link(State(auth): State<PageAuth>, head: Parts) 
     if let Some(refusal) = auth.unknown_host_refusal(&head) {
         return refusal;
     }
+    let t = Preferences::from_head(&head).locale();
     let body = format!(
-        r#"<h1>Sign in</h1><form class="sign-in" action="/sign-in/link" method="post"><p>The link signs in this browser as the host, once.</p><input type="hidden" name="token" value="{}"><button>Sign in</button></form>"#,
-        escape(&query_value(&head.uri, "token"))
+        r#"<h1>{sign_in}</h1><form class="sign-in" action="/sign-in/link" method="post"><p>{}</p><input type="hidden" name="token" value="{}"><button>{sign_in}</button></form>"#,
+        t.text("The link signs in this browser as the host, once."),
+        escape(&query_value(&head.uri, "token")),
+        sign_in = t.text("Sign in"),
     );
     render_link_page(&head, &body).into_response()
 }
@@ -120,13 +126,20 @@ pub(super) async fn post_sign_out(State(auth): State<PageAuth>, request: Request
 fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str) -> Response {
     let scope = CookieScope::of(head);
     let secret = scope.read(Cookie::Form, &head.headers).unwrap_or_else(random_form_secret);
-    let message = if message.is_empty() { String::new() } else { notice(message) };
+    let preferences = Preferences::from_head(head);
+    let t = preferences.locale();
+    let message = if message.is_empty() { String::new() } else { notice(t.text(message)) };
     let body = format!(
-        r#"<h1>Sign in</h1>{message}<form class="sign-in" action="/sign-in" method="post"><input type="hidden" name="{FORM_TOKEN_FIELD}" value="{}"><input type="hidden" name="next" value="{}"><label>Login <input name="login" autocomplete="username" required autofocus></label><label>Password <input type="password" name="password" autocomplete="current-password" required></label><button>Sign in</button></form><p class="hint">On the server's host, <code>vigie open</code> prints a link that signs in without a password.</p>"#,
+        r#"<h1>{sign_in}</h1>{message}<form class="sign-in" action="/sign-in" method="post"><input type="hidden" name="{FORM_TOKEN_FIELD}" value="{}"><input type="hidden" name="next" value="{}"><label>{} <input name="login" autocomplete="username" required autofocus></label><label>{} <input type="password" name="password" autocomplete="current-password" required></label><button>{sign_in}</button></form><p class="hint">{}</p>"#,
         form_token(&secret),
-        escape(next)
+        escape(next),
+        t.text("Login"),
+        t.text("Password"),
+        t.text(LINK_HINT).replace("{command}", "<code>vigie open</code>"),
+        sign_in = t.text("Sign in"),
     );
-    let frame = PageFrame::without_viewer(TITLE, Preferences::from_head(head));
+    let title = format!("{} · Vigie", t.text("Sign in"));
+    let frame = PageFrame::without_viewer(&title, preferences);
     let mut response = (status, render_page(frame, &body)).into_response();
     if let Some(cookie) = scope.header_to_set(Cookie::Form, &secret) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -136,7 +149,9 @@ fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str) -> 
 
 /// Renders a page whose address holds the token of a link.
 fn render_link_page(head: &Parts, body: &str) -> Html<String> {
-    let frame = PageFrame::without_viewer(TITLE, Preferences::from_head(head));
+    let preferences = Preferences::from_head(head);
+    let title = format!("{} · Vigie", preferences.locale().text("Sign in"));
+    let frame = PageFrame::without_viewer(&title, preferences);
     render_page(PageFrame { referrer: Referrer::Never, ..frame }, body)
 }
 

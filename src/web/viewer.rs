@@ -6,6 +6,7 @@ use super::csrf::FORM_TOKEN_FIELD;
 use super::preferences::Preferences;
 use crate::domain::{CustomerId, Permission, UserId, escape_html};
 use crate::service::Caller;
+use crate::texts::Locale;
 
 /// What the caller may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,11 @@ pub(super) struct Viewer {
 pub(super) struct NotSignedIn;
 
 impl Viewer {
+    /// Returns the language and the time zone of the viewer.
+    pub(super) fn locale(&self) -> Locale {
+        self.preferences.locale()
+    }
+
     /// Returns the caller that acts for the viewer in the account `customer`; `None` when the viewer may not act there.
     /// The host acts in every account.
     pub(super) fn caller_for(&self, customer: CustomerId) -> Option<Caller> {
@@ -98,13 +104,14 @@ pub(super) enum SessionControl {
 
 impl SessionControl {
     /// Renders it as HTML.
-    pub(super) fn render(&self) -> String {
+    pub(super) fn render(&self, t: Locale) -> String {
         match self {
             Self::Nothing => String::new(),
-            Self::SignIn => r#"<a class="session" href="/sign-in">Sign in</a>"#.to_owned(),
+            Self::SignIn => format!(r#"<a class="session" href="/sign-in">{}</a>"#, t.text("Sign in")),
             Self::SignOut { login, form_token } => format!(
-                r#"<form class="session" action="/sign-out" method="post"><input type="hidden" name="{FORM_TOKEN_FIELD}" value="{form_token}">{} <button>Sign out</button></form>"#,
-                escape_html(login)
+                r#"<form class="session" action="/sign-out" method="post"><input type="hidden" name="{FORM_TOKEN_FIELD}" value="{form_token}">{} <button>{}</button></form>"#,
+                escape_html(login),
+                t.text("Sign out")
             ),
         }
     }

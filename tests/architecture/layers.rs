@@ -21,6 +21,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("schedule", ""),
     ("schema", "syntax redaction script evaluate schedule"),
     ("alerting", "evaluate schedule"),
+    ("texts", ""),
     // Layer 2: the network and foreign processes.
     ("telemetry", "redaction"),
     ("vault", "telemetry"),
@@ -54,7 +55,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ),
     // Layer 6.
     ("api", "syntax redaction schedule schema telemetry service"),
-    ("web", "manual syntax redaction schedule schema telemetry service"),
+    ("web", "manual syntax redaction schedule schema texts telemetry service"),
     // Layer 7. The built-in targets of demo and load know nothing of monitoring.
     ("targets", ""),
     ("settings", "*"),

@@ -11,6 +11,7 @@ use super::state::ActionsState;
 use crate::domain::{CheckResult, LocationId, Timestamp};
 use crate::schema::Monitor;
 use crate::service::ServiceError;
+use crate::texts::Locale;
 use crate::web::html::{escape, render_age};
 use crate::web::live::{LiveBlock, LivePage};
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
@@ -46,7 +47,9 @@ async fn respond(state: &ActionsState, viewer: &Viewer, path: &str) -> Response 
     };
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: std::iter::once(Breadcrumb::monitors()).chain(monitor.map(to_crumb)).collect(),
+        breadcrumbs: std::iter::once(Breadcrumb::monitors(viewer.locale()))
+            .chain(monitor.map(to_crumb))
+            .collect(),
         ..PageFrame::new(&page.title, viewer).at(state.pages.clock.now())
     };
     render_page(frame, &page.render(path)).into_response()
@@ -84,18 +87,24 @@ async fn find_page(
         return Err(not_found());
     }
     let name = monitor.as_ref().map_or("a new monitor", Monitor::name);
-    let content = render_test(state, name, path, &record);
+    let content = render_test(state, name, path, &record, viewer.locale());
     let title = format!("Check of {name} · Vigie");
     Ok((monitor, LivePage { title, blocks: vec![LiveBlock::new("test", content)] }))
 }
 
 /// Renders the result of a check that has ended, or how it goes.
-fn render_test(state: &ActionsState, name: &str, path: &str, record: &Map<String, Value>) -> String {
+fn render_test(
+    state: &ActionsState,
+    name: &str,
+    path: &str,
+    record: &Map<String, Value>,
+    t: Locale,
+) -> String {
     let locations = state.pages.monitor_reader.locations();
     if let Some(result) = record.get("result").filter(|result| !result.is_null())
         && let Ok(result) = serde_json::from_value::<CheckResult>(result.clone())
     {
-        return render_lone_result(&result, locations);
+        return render_lone_result(&result, locations, t);
     }
     let name = escape(name);
     if let Some(error) = record.get("error").and_then(Value::as_str) {
@@ -109,7 +118,7 @@ fn render_test(state: &ActionsState, name: &str, path: &str, record: &Map<String
         format!(" from {}", escape(&location_name(&locations, LocationId(id))))
     });
     let started_at = record.get("ordered_at").and_then(Value::as_str).and_then(Timestamp::parse);
-    let age = started_at.map_or_else(String::new, |at| render_age(at, state.pages.clock.now()));
+    let age = started_at.map_or_else(String::new, |at| render_age(at, state.pages.clock.now(), t));
     // Beside a form, the link must not lead away from it.
     let is_draft = record.get("draft").and_then(Value::as_bool).unwrap_or_default();
     let target = if is_draft { r#" target="_blank""# } else { "" };

@@ -101,7 +101,7 @@ fn render_preview(bulk: &BulkRequest, plan: &BulkPlan, back: String) -> Response
     let title = format!("{} · Vigie", bulk.text);
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors()],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
         ..PageFrame::new(&title, viewer)
     };
     // Writing into a string cannot fail.

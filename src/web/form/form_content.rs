@@ -104,7 +104,7 @@ impl<'a> FormPage<'a> {
         let page_title = format!("{title} · Vigie");
         let frame = PageFrame {
             section: Some(Section::Monitors),
-            breadcrumbs: std::iter::once(Breadcrumb::monitors()).chain(breadcrumb).collect(),
+            breadcrumbs: std::iter::once(Breadcrumb::monitors(viewer.locale())).chain(breadcrumb).collect(),
             ..PageFrame::new(&page_title, viewer).at(state.pages.clock.now())
         };
         // Writing into a string cannot fail.

@@ -59,7 +59,7 @@ pub(in crate::web) async fn get_new_form(
         let types = MonitorTypes { types: MonitorType::ALL.iter().map(to_entry).collect() };
         let frame = PageFrame {
             section: Some(Section::Monitors),
-            breadcrumbs: vec![Breadcrumb::monitors()],
+            breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
             ..PageFrame::new("New monitor · Vigie", &viewer)
         };
         // Writing into a string cannot fail.

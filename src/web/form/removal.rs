@@ -43,7 +43,7 @@ pub(in crate::web) async fn get_removal(
     let title = format!("Remove {} · Vigie", monitor.name());
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors(), crumb],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), crumb],
         ..PageFrame::new(&title, &viewer)
     };
     // Writing into a string cannot fail.

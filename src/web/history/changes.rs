@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::outages::parse_utc_time;
 use crate::service::monitors::{OlderVersion, VersionGap};
-use crate::web::html::format_time;
+use crate::texts::Locale;
 
 /// Most characters of a value in the list.
 const MAX_VALUE_CHARS: usize = 120;
@@ -54,7 +54,7 @@ pub(super) struct FieldChange {
 
 impl ChangeView {
     /// Reads an entry of the audit trail as the API returns it. Secrets are masked there.
-    pub(super) fn new(entry: &Map<String, Value>) -> Self {
+    pub(super) fn new(entry: &Map<String, Value>, t: Locale) -> Self {
         let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let fields = |name: &str| entry.get(name).and_then(Value::as_object);
         let (before, after) = (fields("before"), fields("after"));
@@ -73,7 +73,7 @@ impl ChangeView {
         let at = text("at");
         Self {
             id: entry.get("id").and_then(Value::as_i64).unwrap_or_default(),
-            at: parse_utc_time(&at).map_or(at, format_time),
+            at: parse_utc_time(&at).map_or(at, |at| t.time(at)),
             login: text("login"),
             via: text("via"),
             action: text("action"),
@@ -106,7 +106,7 @@ mod tests {
         }) else {
             unreachable!()
         };
-        let change = ChangeView::new(&entry);
+        let change = ChangeView::new(&entry, Locale::default());
         let fields: Vec<_> = change
             .fields
             .iter()

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::domain::Timestamp;
-use crate::web::html::{format_coarse_duration, format_time, render_time_since};
+use crate::texts::Locale;
+use crate::web::html::{format_coarse_duration, render_time_since};
 
 /// An outage in the list.
 pub(super) struct OutageView {
@@ -26,7 +27,7 @@ pub(super) struct OutageView {
 
 impl OutageView {
     /// Reads an outage as the API returns it; `None` for one without a start.
-    pub(super) fn new(outage: &Map<String, Value>, now: Timestamp) -> Option<Self> {
+    pub(super) fn new(outage: &Map<String, Value>, now: Timestamp, t: Locale) -> Option<Self> {
         let text = |name: &str| outage.get(name).and_then(Value::as_str);
         let time = |name: &str| text(name).and_then(parse_utc_time);
         let flag = |name: &str| outage.get(name).and_then(Value::as_bool).unwrap_or_default();
@@ -35,12 +36,12 @@ impl OutageView {
         let cause = outage.get("cause").and_then(|cause| cause.get("check_id")).and_then(Value::as_str);
         let duration = match ended_at {
             Some(ended_at) => format_coarse_duration(ended_at.since(started_at)),
-            None => render_time_since(started_at, now),
+            None => render_time_since(started_at, now, t),
         };
         Some(Self {
             id: outage.get("id").and_then(Value::as_i64)?,
-            started_at: format_time(started_at),
-            ended_at: ended_at.map(format_time),
+            started_at: t.time(started_at),
+            ended_at: ended_at.map(|at| t.time(at)),
             duration,
             reason: text("status_text").unwrap_or_default().to_owned(),
             runs: outage.get("runs").and_then(Value::as_u64).unwrap_or_default(),

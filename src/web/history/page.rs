@@ -13,6 +13,7 @@ use crate::domain::{AuditFilter, EpisodeFilter, EpisodeId, Paginated, Pagination
 use crate::schema::Monitor;
 use crate::service::monitors::{older_versions, require_not_file_managed};
 use crate::service::{Caller, ServiceError};
+use crate::texts::Locale;
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, find_own, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
@@ -33,6 +34,7 @@ struct History<'a> {
     change_count: u64,
     /// `None` for a viewer who may not acknowledge an outage.
     form_token: Option<&'a str>,
+    t: Locale,
 }
 
 /// `GET /monitors/{id}/history`
@@ -45,7 +47,7 @@ pub(in crate::web) async fn get_page(
     let Some((monitor, caller)) = find_own(&state.actions, &viewer, &id) else {
         return refused(&ServiceError::NotFound);
     };
-    let (outages, changes) = match load(&state, &monitor, &caller).await {
+    let (outages, changes) = match load(&state, &monitor, &caller, viewer.locale()).await {
         Ok(loaded) => loaded,
         Err(error) => return refused(&error),
     };
@@ -57,12 +59,13 @@ pub(in crate::web) async fn get_page(
         change_count: changes.total,
         changes: changes.items,
         form_token: viewer.form_token().filter(|_| viewer.may_edit()),
+        t: viewer.locale(),
     };
     let crumb = Breadcrumb { name: monitor.name().to_owned(), path: format!("/monitors/{}", monitor.id) };
     let title = format!("History of {} · Vigie", monitor.name());
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors(), crumb],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), crumb],
         ..PageFrame::new(&title, &viewer).at(state.actions.pages.clock.now())
     };
     // Writing into a string cannot fail.
@@ -79,14 +82,15 @@ async fn load(
     state: &HistoryState,
     monitor: &Monitor,
     caller: &Caller,
+    t: Locale,
 ) -> Result<(Listed<OutageView>, Listed<ChangeView>), ServiceError> {
     let (page, now) = (Pagination { limit: MAX_ROWS, offset: 0 }, state.actions.pages.clock.now());
     let filter = EpisodeFilter { monitor: Some(monitor.id), ..EpisodeFilter::default() };
     let outages = state.alert_service.episodes(caller, filter, page).await?;
-    let items = outages.items.iter().filter_map(|outage| OutageView::new(outage, now)).collect();
+    let items = outages.items.iter().filter_map(|outage| OutageView::new(outage, now, t)).collect();
     let outages = Listed { total: outages.total, items };
     let changes = load_changes(state, monitor, caller).await?;
-    let mut items: Vec<ChangeView> = changes.items.iter().map(ChangeView::new).collect();
+    let mut items: Vec<ChangeView> = changes.items.iter().map(|entry| ChangeView::new(entry, t)).collect();
     if caller.allows(Permission::Edit) && require_not_file_managed(monitor).is_ok() {
         for (item, version) in items.iter_mut().zip(older_versions(monitor, &changes.items)) {
             item.version = VersionView::new(&version);

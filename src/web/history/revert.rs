@@ -35,6 +35,7 @@ struct Revert<'a> {
     id: String,
     change: i64,
     at: &'a str,
+    zone: &'static str,
     login: &'a str,
     fields: Vec<FieldView>,
     kept_secrets: &'a [String],
@@ -60,12 +61,13 @@ pub(in crate::web) async fn get_revert(
         now: field_view(&field.now),
         then: field_view(&field.then),
     });
-    let change = ChangeView::new(&found.entry);
+    let change = ChangeView::new(&found.entry, viewer.locale());
     let revert = Revert {
         name: monitor.name(),
         id: monitor.id.to_string(),
         change: change.id,
         at: &change.at,
+        zone: viewer.locale().zone.name(),
         login: &change.login,
         fields: fields.collect(),
         kept_secrets: &version.kept_secrets,
@@ -79,7 +81,7 @@ pub(in crate::web) async fn get_revert(
     let title = format!("Older version of {} · Vigie", monitor.name());
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors(), crumb, history],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), crumb, history],
         ..PageFrame::new(&title, &viewer)
     };
     // Writing into a string cannot fail.

@@ -3,7 +3,7 @@
 use crate::domain::{Permission, StoreError, Timestamp};
 use crate::schema::Monitor;
 use crate::service::{MarkKind, MonitorMark};
-use crate::web::html::format_time;
+use crate::texts::Locale;
 use crate::web::page_state::PageState;
 use crate::web::viewer::Viewer;
 
@@ -18,14 +18,14 @@ pub(super) struct MarkView {
 }
 
 impl MarkView {
-    fn new(mark: &MonitorMark) -> Self {
+    fn new(mark: &MonitorMark, t: Locale) -> Self {
         let ms = |time: Timestamp| time.as_micros().div_euclid(1_000);
-        let from = format_time(mark.from);
+        let from = t.time(mark.from);
         Self {
             kind: mark.kind.as_str(),
             from_ms: ms(mark.from),
             until_ms: ms(mark.until.unwrap_or(mark.from)),
-            time: mark.until.map_or(from.clone(), |until| format!("{from} to {}", format_time(until))),
+            time: mark.until.map_or(from.clone(), |until| format!("{from} to {}", t.time(until))),
             text: mark.text.clone(),
         }
     }
@@ -44,7 +44,7 @@ pub(super) async fn load_marks(
         return Ok(Vec::new());
     }
     let marks = state.monitor_reader.marks(monitor, from, until).await?;
-    Ok(marks.iter().map(MarkView::new).collect())
+    Ok(marks.iter().map(|mark| MarkView::new(mark, viewer.locale())).collect())
 }
 
 /// Returns how many marks of which kind there are, such as `2 events, 1 blackout`.
@@ -70,7 +70,7 @@ mod tests {
             text: "x".to_owned(),
         };
         let marks = [MarkKind::Change, MarkKind::Blackout, MarkKind::Change];
-        let marks = marks.map(|kind| MarkView::new(&mark(kind)));
+        let marks = marks.map(|kind| MarkView::new(&mark(kind), Locale::default()));
         assert_eq!(marks_summary(&marks), "1 blackout, 2 changes");
         assert_eq!(marks_summary(&[]), "");
         assert_eq!((marks[0].from_ms, marks[0].until_ms), (60_000, 60_000));

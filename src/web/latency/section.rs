@@ -8,8 +8,8 @@ use super::marks::{MarkView, load_marks, marks_summary};
 use super::span::LatencySpan;
 use crate::domain::{LocationId, Rollup, RollupStep, StoreError};
 use crate::schema::Monitor;
+use crate::texts::{Locale, Zone};
 use crate::web::assets::asset_url;
-use crate::web::html::format_time;
 use crate::web::page_state::PageState;
 use crate::web::viewer::Viewer;
 
@@ -40,6 +40,7 @@ struct Latency {
     locations: Vec<Choice>,
     figures: Vec<Figure>,
     marks: Vec<MarkView>,
+    t: Locale,
 }
 
 impl Latency {
@@ -53,9 +54,14 @@ impl Latency {
 
     /// Formats the start of a step: a day has no time.
     fn step_time(&self, row: &Row) -> String {
-        let time = format_time(row.start);
         let shown = if self.span.step == RollupStep::Day { 10 } else { 16 };
+        let time = self.zone().format(row.start);
         time.get(..shown).map(str::to_owned).unwrap_or(time)
+    }
+
+    /// Returns the zone of the chart: days are those of UTC, in which they are counted.
+    fn zone(&self) -> Zone {
+        if self.span.step == RollupStep::Day { Zone::default() } else { self.t.zone }
     }
 
     fn has_numbers(&self) -> bool {
@@ -111,6 +117,7 @@ pub(in crate::web) async fn render_latency(
         locations: if ids.len() > 1 { locations } else { Vec::new() },
         figures: vec![Figure::by_phase(&shown, &starts), durations],
         marks: load_marks(state, monitor, viewer, from, now).await?,
+        t: viewer.locale(),
     };
     // Writing into a string cannot fail.
     Ok(latency.render().unwrap_or_default())

@@ -9,10 +9,9 @@ use super::columns::{Column, Columns};
 use crate::domain::{MonitorId, StoreError, Timestamp};
 use crate::service::result_view::deciding_reason;
 use crate::service::{MonitorStatus, OverallHealth, PaginatedStatusRows, StatusRow};
+use crate::texts::Locale;
 use crate::web::history_bars::{MonitorDay, load_day};
-use crate::web::html::{
-    escape, format_micros, format_time, render_age, render_time_since, render_time_until,
-};
+use crate::web::html::{escape, format_micros, render_age, render_time_since, render_time_until};
 use crate::web::live::{LiveBlock, LiveRow};
 use crate::web::monitor_page::display_target;
 use crate::web::page_state::PageState;
@@ -51,9 +50,10 @@ pub(super) async fn render_rows(
         let loads: Vec<_> = page.rows.iter().map(load).collect();
         days = futures::stream::iter(loads).buffered(DAYS_AT_ONCE).try_collect().await?;
     }
+    let t = viewer.locale();
     let to_row = |row: &StatusRow| {
         let day = days.get(&row.monitor.id);
-        let cells = columns.described().map(|(column, ..)| render_cell(column, row, day, now)).collect();
+        let cells = columns.described().map(|(column, ..)| render_cell(column, row, day, now, t)).collect();
         let health = state.monitor_reader.overall_health(&row.monitor, now);
         let choice = viewer.may_edit().then(|| viewer.caller_for(row.monitor.customer).is_some());
         // Writing into a string cannot fail.
@@ -77,7 +77,13 @@ pub(super) async fn render_rows(
 }
 
 /// Renders a cell. On a phone, `data-h` stands before its text.
-fn render_cell(column: Column, row: &StatusRow, day: Option<&MonitorDay>, now: Timestamp) -> String {
+fn render_cell(
+    column: Column,
+    row: &StatusRow,
+    day: Option<&MonitorDay>,
+    now: Timestamp,
+    t: Locale,
+) -> String {
     let monitor = &row.monitor;
     let state = row.state.as_ref();
     match column {
@@ -86,7 +92,7 @@ fn render_cell(column: Column, row: &StatusRow, day: Option<&MonitorDay>, now: T
         Column::Type => format!("<td>{}</td>", monitor.monitor_type()),
         Column::Target => format!(r#"<td class="target">{}</td>"#, escape(&display_target(monitor))),
         Column::LastRun => {
-            let age = state.map_or_else(|| "–".to_owned(), |state| render_age(state.planned_at, now));
+            let age = state.map_or_else(|| "–".to_owned(), |state| render_age(state.planned_at, now, t));
             format!("<td>{age}</td>")
         }
         Column::Duration => {
@@ -98,23 +104,23 @@ fn render_cell(column: Column, row: &StatusRow, day: Option<&MonitorDay>, now: T
             let bar = last_result.map(|result| render_phase_bar(&result.phases()));
             format!("<td>{}</td>", bar.unwrap_or_default())
         }
-        Column::Day => format!("<td>{}</td>", day.map(MonitorDay::render_bars).unwrap_or_default()),
+        Column::Day => format!("<td>{}</td>", day.map(|day| day.render_bars(t)).unwrap_or_default()),
         Column::DayDurations => {
             format!("<td>{}</td>", day.map(MonitorDay::render_durations).unwrap_or_default())
         }
-        Column::Reason => format!(r#"<td class="reason">{}</td>"#, render_reason(row, now)),
+        Column::Reason => format!(r#"<td class="reason">{}</td>"#, render_reason(row, now, t)),
         Column::Since => {
-            let since = state.map(|state| render_time_since(state.streak_started_at, now));
+            let since = state.map(|state| render_time_since(state.streak_started_at, now, t));
             format!(r#"<td data-h="since">{}</td>"#, since.unwrap_or_default())
         }
     }
 }
 
 /// Renders until when a monitor is paused, or else why its last run ended as it did.
-fn render_reason(row: &StatusRow, now: Timestamp) -> String {
+fn render_reason(row: &StatusRow, now: Timestamp, t: Locale) -> String {
     let paused_until = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
     if let Some(until) = paused_until {
-        return format!("until {} UTC, {} from now", format_time(until), render_time_until(until, now));
+        return format!("until {}, {} from now", t.zoned_time(until), render_time_until(until, now, t));
     }
     let Some(state) = &row.state else { return String::new() };
     let last_result = row.last_result.as_ref();

@@ -14,8 +14,8 @@ use super::verdict::{location_name, verdict_notes, verdict_sentence};
 use crate::domain::{CheckResult, Location, StoreError};
 use crate::schema::table::shares::{DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS};
 use crate::service::result_view::{attempt_views, format_duration};
+use crate::texts::Locale;
 use crate::web::csrf::FORM_TOKEN_FIELD;
-use crate::web::html::format_time;
 use crate::web::page_state::PageState;
 
 /// The content of the page; what is drawn comes as HTML.
@@ -41,8 +41,12 @@ struct ResultView<'a> {
 }
 
 /// Renders the content of the page of a result that is not part of the history.
-pub(in crate::web) fn render_lone_result(result: &CheckResult, locations: Arc<[Location]>) -> String {
-    render_content(result, &ResultContext::on_demand(locations))
+pub(in crate::web) fn render_lone_result(
+    result: &CheckResult,
+    locations: Arc<[Location]>,
+    t: Locale,
+) -> String {
+    render_content(result, &ResultContext::on_demand(locations), t)
 }
 
 /// Renders the content of the page that a link opens; `path` is its path, and `result` has no secrets any more.
@@ -50,14 +54,15 @@ pub(in crate::web) async fn render_shared_result(
     state: &PageState,
     result: &CheckResult,
     path: &str,
+    t: Locale,
 ) -> Result<String, StoreError> {
     let captures_path = format!("{path}/captures");
     let context = ResultContext::load(state, result, Reader::Link, Some(captures_path)).await?;
-    Ok(render_content(result, &context))
+    Ok(render_content(result, &context, t))
 }
 
 /// Renders the content of the page of `result`.
-pub(super) fn render_content(result: &CheckResult, context: &ResultContext) -> String {
+pub(super) fn render_content(result: &CheckResult, context: &ResultContext, t: Locale) -> String {
     let is_shared = context.is_shared();
     let mut captures = String::new();
     if let Some(path) = &context.captures_path {
@@ -68,15 +73,15 @@ pub(super) fn render_content(result: &CheckResult, context: &ResultContext) -> S
         has_links: matches!(context.reader, Reader::Console { .. }),
         is_shared,
         share_token: context.share_token(),
-        planned_at: format_time(result.planned_at),
+        planned_at: t.zoned_time(result.planned_at),
         location: location_name(&context.locations, result.location_id),
-        sentence: verdict_sentence(result),
-        notes: verdict_notes(result, &context.locations),
-        summary: summary(result, is_shared),
+        sentence: verdict_sentence(result, t),
+        notes: verdict_notes(result, &context.locations, t),
+        summary: summary(result, is_shared, t),
         attempts: render_attempts(&attempt_views(result)),
         details: render_details(result),
         exchanges: if is_shared { String::new() } else { render_exchanges(&result.details) },
-        evidence: render_evidence(result, context),
+        evidence: render_evidence(result, context, t),
         captures,
         json: if is_shared { String::new() } else { record_json(result) },
     };
@@ -91,7 +96,7 @@ pub(super) fn record_json(result: &CheckResult) -> String {
 }
 
 /// Returns the main values of `result` with their labels.
-fn summary(result: &CheckResult, is_shared: bool) -> Vec<(&'static str, String)> {
+fn summary(result: &CheckResult, is_shared: bool, t: Locale) -> Vec<(&'static str, String)> {
     let lateness = result.lateness().map(|lateness| u64::try_from(lateness.as_micros()).unwrap_or(u64::MAX));
     let attempts = Some(result.attempts.len()).filter(|count| *count > 0);
     let pairs = [
@@ -101,7 +106,7 @@ fn summary(result: &CheckResult, is_shared: bool) -> Vec<(&'static str, String)>
             Some(format!("{} {}", result.status, result.status_text)).filter(|_| result.status.0 != 0),
         ),
         ("Duration", Some(format_duration(result.duration_us)).filter(|_| result.duration_us > 0)),
-        ("Started", attempts.map(|_| format!("{} UTC", format_time(result.started_at)))),
+        ("Started", attempts.map(|_| t.zoned_time(result.started_at))),
         ("Late by", lateness.map(format_duration)),
         ("Attempts", attempts.map(|count| count.to_string())),
         ("Version of the monitor", Some(result.revision.to_string()).filter(|_| !is_shared)),
@@ -136,7 +141,8 @@ mod tests {
         let last_passed = Some(CheckResult { duration_us: 5, ..result.clone() });
         result.reasons.push("<script>".to_owned());
         let reader = Reader::Console { share_token: Some("form-token".to_owned()) };
-        let html = render_content(&result, &ResultContext { last_passed, ..context(reader) });
+        let html =
+            render_content(&result, &ResultContext { last_passed, ..context(reader) }, Locale::default());
         for part in [
             "The check failed after 1.25 s: the answer was `404`",
             "from location 1",
@@ -156,7 +162,7 @@ mod tests {
     #[test]
     fn a_shared_page_has_no_link_to_another_page_and_nothing_that_may_be_secret() {
         let result = without_secrets(sample_result::sample_result());
-        let html = render_content(&result, &context(Reader::Link));
+        let html = render_content(&result, &context(Reader::Link), Locale::default());
         for part in
             ["The check failed after 1.25 s", "Path to the target", "Phases", "Steps", "https://b.test/b.png"]
         {

@@ -7,20 +7,21 @@ use super::context::ResultContext;
 use super::path::render_path;
 use crate::domain::{Certificate, CheckResult, Timestamp};
 use crate::service::result_view::{CERTIFICATE_LABELS, comparison_rows, days_between, fact_lines};
-use crate::web::html::{escape, format_time};
+use crate::texts::Locale;
+use crate::web::html::escape;
 
 /// Renders all of it; empty without any. Writing into a string cannot fail, here and below.
-pub(super) fn render_evidence(result: &CheckResult, context: &ResultContext) -> String {
+pub(super) fn render_evidence(result: &CheckResult, context: &ResultContext, t: Locale) -> String {
     let mut out = String::new();
     if let Some(good) = &context.last_passed {
-        render_comparison(&mut out, good, result);
+        render_comparison(&mut out, good, result, t);
     }
     // Without a login, nobody learns what the target said of itself.
     if !context.is_shared() {
         render_facts(&mut out, result);
     }
     if let Some(tls) = &result.facts.tls {
-        render_certificates(&mut out, &tls.certificates, result.started_at);
+        render_certificates(&mut out, &tls.certificates, result.started_at, t);
     }
     if let Some(text) = &context.traceroute {
         render_path(&mut out, text);
@@ -28,12 +29,12 @@ pub(super) fn render_evidence(result: &CheckResult, context: &ResultContext) -> 
     out
 }
 
-fn render_comparison(out: &mut String, good: &CheckResult, now: &CheckResult) {
+fn render_comparison(out: &mut String, good: &CheckResult, now: &CheckResult, t: Locale) {
     let _ = write!(
         out,
-        r#"<h2>Compared with the last result that passed <small><a href="/results/{}">{} UTC</a></small></h2><div class="scroll"><table class="rows"><thead><tr><th>What</th><th>Then</th><th>Now</th></tr></thead><tbody>"#,
+        r#"<h2>Compared with the last result that passed <small><a href="/results/{}">{}</a></small></h2><div class="scroll"><table class="rows"><thead><tr><th>What</th><th>Then</th><th>Now</th></tr></thead><tbody>"#,
         good.check_id,
-        format_time(good.planned_at)
+        t.zoned_time(good.planned_at)
     );
     for row in comparison_rows(good, now) {
         let _ = write!(
@@ -71,7 +72,7 @@ fn render_facts(out: &mut String, result: &CheckResult) {
     }
 }
 
-fn render_certificates(out: &mut String, certificates: &[Certificate], checked_at: Timestamp) {
+fn render_certificates(out: &mut String, certificates: &[Certificate], checked_at: Timestamp, t: Locale) {
     if certificates.is_empty() {
         return;
     }
@@ -84,8 +85,8 @@ fn render_certificates(out: &mut String, certificates: &[Certificate], checked_a
             escape(&certificate.subject),
             escape(&certificate.subject_alt_names.join(", ")),
             escape(&certificate.issuer),
-            format_time(certificate.not_before),
-            format_time(certificate.not_after),
+            t.time(certificate.not_before),
+            t.time(certificate.not_after),
             days_between(checked_at, certificate.not_after)
         );
     }

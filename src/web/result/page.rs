@@ -70,8 +70,8 @@ fn render_result_page(result: &CheckResult, context: &ResultContext, viewer: &Vi
     let monitor = Breadcrumb { name: result.monitor_name.to_string(), path: monitor_path };
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors(), monitor],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), monitor],
         ..PageFrame::new(&title, viewer)
     };
-    render_page(frame, &render_content(result, context))
+    render_page(frame, &render_content(result, context, viewer.locale()))
 }

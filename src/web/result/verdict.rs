@@ -2,7 +2,7 @@
 
 use crate::domain::{CheckResult, CheckTrigger, Location, LocationId, Outcome, Status, Verification};
 use crate::service::result_view::{format_duration, suppression_text};
-use crate::web::html::format_time;
+use crate::texts::Locale;
 
 /// Tells that a result is that of a first check.
 const FIRST_CHECK_NOTE: &str = "This is a first check: it ran since the monitor was created, or what it checks was changed. It opens no outage, and reports leave it out.";
@@ -17,13 +17,13 @@ pub(in crate::web) fn location_name(locations: &[Location], id: LocationId) -> S
 }
 
 /// Returns what happened, in one sentence.
-pub(super) fn verdict_sentence(result: &CheckResult) -> String {
+pub(super) fn verdict_sentence(result: &CheckResult, t: Locale) -> String {
     let duration = format_duration(result.duration_us);
     if let Some(missed) = &result.missed {
         let runs = match missed.run_count {
             1 => "1 planned run did".to_owned(),
             count => {
-                format!("{count} planned runs, the last at {} UTC, did", format_time(missed.last_planned_at))
+                format!("{count} planned runs, the last at {}, did", t.zoned_time(missed.last_planned_at))
             }
         };
         return format!("{runs} not happen: {}", missed.reason.describe());
@@ -40,10 +40,10 @@ pub(super) fn verdict_sentence(result: &CheckResult) -> String {
 }
 
 /// Returns what else has to be known about `result`.
-pub(super) fn verdict_notes(result: &CheckResult, locations: &[Location]) -> Vec<String> {
+pub(super) fn verdict_notes(result: &CheckResult, locations: &[Location], t: Locale) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(verification) = &result.verification {
-        notes.push(verification_sentence(verification, locations));
+        notes.push(verification_sentence(verification, locations, t));
     }
     if !result.suppressed_by.is_empty() {
         notes.push(format!("This error opens no outage, {}.", suppression_text(result)));
@@ -57,17 +57,17 @@ pub(super) fn verdict_notes(result: &CheckResult, locations: &[Location]) -> Vec
 }
 
 /// Returns what a second location found.
-fn verification_sentence(verification: &Verification, locations: &[Location]) -> String {
+fn verification_sentence(verification: &Verification, locations: &[Location], t: Locale) -> String {
     let place = verification.location_id.map(|id| location_name(locations, id));
     let place =
         place.map_or_else(|| "Another location".to_owned(), |name| format!("{name} checked again and"));
-    let at = format_time(verification.completed_at);
+    let at = t.zoned_time(verification.completed_at);
     match (verification.status, verification.recheck_status) {
         (Status::VERIFICATION_NO_ERROR, _) => {
-            format!("{place} found no error at {at} UTC, so this is a warning.")
+            format!("{place} found no error at {at}, so this is a warning.")
         }
         (Status::VERIFICATION_CONFIRMED, Some(found)) => {
-            format!("{place} confirmed the error at {at} UTC: {found}: {}.", found.text())
+            format!("{place} confirmed the error at {at}: {found}: {}.", found.text())
         }
         (status, _) => format!("The error could not be verified elsewhere ({status}: {}).", status.text()),
     }

@@ -10,7 +10,7 @@ use crate::service::{ResultShare, ServiceError};
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
-use crate::web::html::{format_time, render_time_until};
+use crate::web::html::render_time_until;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::responses::{not_found, store_unavailable};
 use crate::web::viewer::Viewer;
@@ -52,14 +52,15 @@ pub(in crate::web) async fn get_list(
         Err(error) => return store_unavailable(&error),
     };
     let now = state.pages.clock.now();
+    let t = viewer.locale();
     let to_row = |share: &ResultShare| ShareRow {
         id: share.id,
         result_path: format!("/results/{}", share.check_id),
         monitor_name: share.monitor_name.clone(),
-        created_at: format_time(share.created_at),
+        created_at: t.time(share.created_at),
         created_by: share.created_by.clone(),
-        expires_at: format_time(share.expires_at),
-        remaining: render_time_until(share.expires_at, now),
+        expires_at: t.time(share.expires_at),
+        remaining: render_time_until(share.expires_at, now, t),
     };
     let list = ShareList {
         rows: shares.iter().rev().take(MAX_ROWS).map(to_row).collect(),
@@ -68,7 +69,7 @@ pub(in crate::web) async fn get_list(
     };
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors()],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
         ..PageFrame::new("Shared results · Vigie", &viewer).at(now)
     };
     // Writing into a string cannot fail.

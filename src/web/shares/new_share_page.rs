@@ -9,7 +9,6 @@ use crate::domain::CheckResult;
 use crate::service::{ClientConnection, NewResultShare, ServiceError, shared_result_path};
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, read_own_form, refused};
 use crate::web::csrf::request_authority;
-use crate::web::html::format_time;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::responses::{not_found, store_unavailable};
 use crate::web::result::find_result;
@@ -68,17 +67,19 @@ fn render_created(
         result,
         url: format!("{server_url}{path}"),
         path,
-        expires_at: format_time(created.share.expires_at),
+        expires_at: viewer.locale().zoned_time(created.share.expires_at),
     };
-    let result_crumb =
-        Breadcrumb { name: format_time(result.planned_at), path: format!("/results/{}", result.check_id) };
+    let result_crumb = Breadcrumb {
+        name: viewer.locale().time(result.planned_at),
+        path: format!("/results/{}", result.check_id),
+    };
     let monitor_crumb = Breadcrumb {
         name: result.monitor_name.to_string(),
         path: format!("/monitors/{}", result.monitor_id),
     };
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors(), monitor_crumb, result_crumb],
+        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), monitor_crumb, result_crumb],
         // The address is that of a form that was sent: nothing leads back to it.
         has_preferences: false,
         ..PageFrame::new("Shared · Vigie", viewer)

@@ -9,7 +9,7 @@ use super::state::SharesState;
 use crate::domain::{CheckResult, StoreError};
 use crate::service::ResultShare;
 use crate::service::result_view::without_secrets;
-use crate::web::html::{escape, format_time};
+use crate::web::html::escape;
 use crate::web::page_frame::{PageFrame, render_page};
 use crate::web::preferences::Preferences;
 use crate::web::query_masks::HideQueryValues;
@@ -41,16 +41,18 @@ pub(in crate::web) async fn get_shared_page(
         Err(response) => return response,
     };
     let Some(result) = result else { return render_notice(StatusCode::GONE, "Gone", GONE, &head) };
-    let content = match render_shared_result(&state.pages, &result, &format!("/shared/{token}")).await {
+    let preferences = Preferences::from_head(&head);
+    let t = preferences.locale();
+    let content = match render_shared_result(&state.pages, &result, &format!("/shared/{token}"), t).await {
         Ok(content) => content,
         Err(error) => return store_unavailable(&error),
     };
-    let until = format_time(share.expires_at);
+    let until = t.zoned_time(share.expires_at);
     let body = format!(
-        r#"{content}<p class="hint">Shared by a link that ends on {until} UTC. Heads and bodies of requests and responses, values of queries and messages of the console of the browser are left out.</p>"#
+        r#"{content}<p class="hint">Shared by a link that ends on {until}. Heads and bodies of requests and responses, values of queries and messages of the console of the browser are left out.</p>"#
     );
     let title = format!("{} · Vigie", result.monitor_name);
-    let frame = PageFrame::bare(&title, Preferences::from_head(&head));
+    let frame = PageFrame::bare(&title, preferences);
     private(render_page(frame, &body).into_response())
 }
 

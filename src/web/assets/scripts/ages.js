@@ -1,4 +1,5 @@
 // Ages on the page: "12 s ago" stays true while the page is open.
+import { text } from "./texts.js";
 
 const serverNow = Number(document.documentElement.dataset.now);
 // The clock of this computer may be wrong; that of the server made the page.
@@ -18,13 +19,13 @@ function ageText(element) {
   const elapsed = (Date.now() + clockOffset - Date.parse(element.dateTime)) / 1000;
   const isUntil = element.dataset.age === "until";
   const duration = formatDuration(Math.max(0, Math.floor(isUntil ? -elapsed : elapsed)));
-  return element.dataset.age === "ago" ? `${duration} ago` : duration;
+  return element.dataset.age === "ago" ? text("{duration} ago", { duration }) : duration;
 }
 
 function updateAges() {
   for (const element of document.querySelectorAll("time[data-age]")) {
-    const text = ageText(element);
-    if (element.textContent !== text) element.textContent = text;
+    const age = ageText(element);
+    if (element.textContent !== age) element.textContent = age;
   }
 }
 

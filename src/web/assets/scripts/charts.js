@@ -1,5 +1,6 @@
 // Charts of durations, drawn by uPlot from the tables below them, which say the same without scripts.
 import { formatMicros, formatStep } from "./units.js";
+import { text } from "./texts.js";
 
 const { uPlot } = window;
 const HEIGHT = 220;
@@ -106,7 +107,7 @@ function showNumbers(figure, row) {
   const labels = [...figure.querySelectorAll(".legend li")].map((item) => item.textContent.trim());
   const parts = row?.values.map((value, index) => (value === null ? null : `${labels[index]} ${formatMicros(value)}`));
   const known = parts?.filter((part) => part !== null) ?? [];
-  readout.textContent = row ? `${row.time}: ${known.length > 0 ? known.join(", ") : "no run passed"}` : "\u00a0";
+  readout.textContent = row ? `${row.time}: ${known.length > 0 ? known.join(", ") : text("no run passed")}` : "\u00a0";
 }
 
 function drawChart(element, marks) {
@@ -114,6 +115,7 @@ function drawChart(element, marks) {
   const rows = readTable(figure);
   const keys = readKeys(figure);
   const step = Number(element.dataset.step);
+  const zone = element.dataset.zone;
   const isStacked = "stacked" in element.dataset;
   const [first, last] = [rows[0].at, rows[rows.length - 1].at + step];
   element.hidden = false;
@@ -125,12 +127,12 @@ function drawChart(element, marks) {
   const options = {
     width: element.clientWidth,
     height: HEIGHT,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !isStacked } },
     scales: { x: { time: true, range: () => [first, last] }, y: { range: (_, __, most) => [0, (most || 1) * 1.15] } },
     axes: [
-      { ...axis, size: 34, values: (_, splits, __, ___, width) => splits.map((at) => formatStep(at, width)) },
+      { ...axis, size: 34, values: (_, splits, __, ___, width) => splits.map((at) => formatStep(at, width, zone)) },
       { ...axis, size: 66, values: (_, splits) => splits.map(formatMicros) },
     ],
     series: [{}, ...(isStacked ? stackedSeries(keys) : lineSeries(keys))],

@@ -1,5 +1,6 @@
 // The monitors that a person chose in the list stay chosen: while their rows are updated, and when they leave the page.
 // Shift chooses a range.
+import { text } from "./texts.js";
 
 const chosen = new Set();
 let lastBox = null;
@@ -41,7 +42,7 @@ function show() {
     input.dataset.absent = "";
     form.append(input);
   }
-  form.querySelector('option[value="chosen"]').textContent = `the ${chosen.size} chosen`;
+  form.querySelector('option[value="chosen"]').textContent = text("the {count} chosen", { count: chosen.size });
 }
 
 export function keepChoices() {

@@ -1,5 +1,6 @@
 // The form of a monitor: buttons that change lists or check what it holds work in place, items are dragged, and inputs
 // without effect are hidden. Without this script, each button loads the page again.
+import { text } from "./texts.js";
 
 let dragged = null;
 
@@ -8,8 +9,8 @@ async function send(form, action) {
   const fields = new URLSearchParams(new FormData(form));
   fields.set("do", action);
   const response = await fetch(form.action, { method: "POST", body: fields });
-  const text = await response.text();
-  return new DOMParser().parseFromString(text, "text/html").getElementById("form-page");
+  const html = await response.text();
+  return new DOMParser().parseFromString(html, "text/html").getElementById("form-page");
 }
 
 function foldKey(fold) {
@@ -69,7 +70,7 @@ function addGrips(form) {
   for (const head of form.querySelectorAll(".item-head")) {
     if (head.querySelector(".grip")) continue;
     const grip = document.createElement("span");
-    Object.assign(grip, { className: "grip", draggable: true, textContent: "⠿", title: "Drag to move" });
+    Object.assign(grip, { className: "grip", draggable: true, textContent: "⠿", title: text("Drag to move") });
     grip.setAttribute("aria-hidden", "true");
     head.prepend(grip);
   }

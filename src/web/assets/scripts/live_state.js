@@ -1,16 +1,17 @@
 // Tells whether the page is up to date: htmx reads the stream of updates, and this says how that goes.
+import { text } from "./texts.js";
 
 const RETRY_MILLISECONDS = 10000;
 
-function show(state, text, link) {
+function show(state, message, link) {
   const indicator = document.getElementById("live-state");
   if (!indicator || indicator.dataset.state === state) return;
   indicator.dataset.state = state;
-  indicator.textContent = text;
+  indicator.textContent = text(message);
   if (link) {
     const anchor = document.createElement("a");
     anchor.href = link.href;
-    anchor.textContent = link.text;
+    anchor.textContent = text(link.name);
     indicator.append(" ", anchor);
   }
 }
@@ -19,9 +20,9 @@ function showFailure(status) {
   const here = location.pathname + location.search;
   if (status === 401 || status === 403) {
     const href = `/sign-in?next=${encodeURIComponent(here)}`;
-    show("signed-out", "Signed out: this page is no longer up to date.", { href, text: "Sign in" });
+    show("signed-out", "Signed out: this page is no longer up to date.", { href, name: "Sign in" });
   } else if (status === 404) {
-    show("gone", "This page no longer exists.", { href: "/", text: "Monitors" });
+    show("gone", "This page no longer exists.", { href: "/", name: "Monitors" });
   } else {
     show("reconnecting", "Not connected, trying again …");
   }

@@ -1,13 +1,14 @@
 // Screenshots of a result: a click shows one large, arrows go to the next, Escape closes. Without this, the links open them.
+import { text } from "./texts.js";
 
 const links = [...document.querySelectorAll(".shots a")];
 let dialog = null;
 let shown = 0;
 
-function button(text, action) {
+function button(name, action) {
   const element = document.createElement("button");
   element.type = "button";
-  element.textContent = text;
+  element.textContent = text(name);
   element.addEventListener("click", action);
   return element;
 }
@@ -19,7 +20,7 @@ function show(index) {
   const image = dialog.querySelector("img");
   image.src = link.href;
   image.alt = picture.alt;
-  dialog.querySelector("figcaption").textContent = `${picture.alt}, ${shown + 1} of ${links.length}`;
+  dialog.querySelector("figcaption").textContent = text("{picture}, {number} of {count}", { picture: picture.alt, number: shown + 1, count: links.length });
 }
 
 function handleKey(event) {
@@ -32,7 +33,7 @@ function handleKey(event) {
 function makeDialog() {
   dialog = document.createElement("dialog");
   dialog.className = "zoom";
-  dialog.setAttribute("aria-label", "Screenshot");
+  dialog.setAttribute("aria-label", text("Screenshot"));
   const figure = document.createElement("figure");
   figure.append(document.createElement("img"), document.createElement("figcaption"));
   const buttons = document.createElement("div");

@@ -180,8 +180,10 @@ pub(super) fn render_account_page(
     pages: Option<&RecordPages>,
     body: &str,
 ) -> Response {
-    let index =
-        Breadcrumb { name: Section::Account.name().to_owned(), path: Section::Account.path().to_owned() };
+    let index = Breadcrumb {
+        name: viewer.locale().text(Section::Account.name()).to_owned(),
+        path: Section::Account.path().to_owned(),
+    };
     let list = pages.map(|pages| Breadcrumb { name: pages.title.to_owned(), path: pages.list_path() });
     let page_title = format!("{title} · Vigie");
     let frame = PageFrame {

@@ -1,0 +1,17 @@
+//! What pages say, in the languages that they speak: one table of sentences, and how times and numbers are written.
+
+mod accepted_language;
+mod language;
+mod locale;
+mod table;
+#[cfg(test)]
+mod table_tests;
+mod zone;
+
+mod console;
+mod words;
+
+pub use accepted_language::accepted_language;
+pub use language::Language;
+pub use locale::{Locale, key};
+pub use zone::Zone;
