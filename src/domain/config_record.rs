@@ -43,11 +43,13 @@ pub enum ConfigRecordKind {
     /// A link that opens the page of a result without a login; its parent is the monitor, its unique key the hash of the
     /// token in the link.
     Share,
+    /// A saved view of the list of monitors; its unique key is account and name.
+    View,
 }
 
 impl ConfigRecordKind {
     /// Every kind.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Customer,
         Self::User,
         Self::Location,
@@ -64,6 +66,7 @@ impl ConfigRecordKind {
         Self::Agent,
         Self::LocationKey,
         Self::Share,
+        Self::View,
     ];
 
     /// Returns the stable name, used by the store, the audit trail and messages.
@@ -86,6 +89,7 @@ impl ConfigRecordKind {
             Self::Agent => "agent",
             Self::LocationKey => "location_key",
             Self::Share => "share",
+            Self::View => "view",
         }
     }
 

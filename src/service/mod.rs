@@ -12,6 +12,8 @@ mod custom_property_filter;
 mod error_budget_cache;
 mod error_budgets;
 mod events;
+mod list_columns;
+mod list_query;
 mod monitor_marks;
 mod monitor_reader;
 mod monitor_search;
@@ -28,6 +30,7 @@ mod result_shares;
 pub mod result_view;
 mod rollup_cache;
 mod rollups;
+mod saved_views;
 mod secret_sealing;
 pub(crate) mod sla;
 mod state_sentence;
@@ -49,6 +52,8 @@ pub use client_connection::ClientConnection;
 pub use custom_property_filter::{CustomPropertyFilter, CustomPropertyFilters, property_filter};
 pub use error_budget_cache::{BudgetOfGoal, ErrorBudgets};
 pub use events::{EventMarker, event_series};
+pub use list_columns::{Column, Columns};
+pub use list_query::ListQuery;
 pub use monitor_marks::{MarkKind, MonitorMark};
 pub use monitor_reader::MonitorReader;
 pub use monitors::{
@@ -67,6 +72,7 @@ pub use result_shares::{
     NewResultShare, ResultShare, ResultShareDependencies, ResultShares, shared_result_path,
 };
 pub use rollups::{ROLLUP_FIELDS, RollupRequest, RollupRow, rollup_rows};
+pub use saved_views::SavedView;
 pub use secret_sealing::{
     SealedSecretCounts, SealingError, count_sealed_secrets, open_keyring, reseal_all_secrets,
 };

@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use super::account_choices::AccountChoices;
 use super::board_cache::BoardCache;
+use super::caller::Caller;
 use super::custom_property_filter::CustomPropertyFilters;
 use super::error_budget_cache::ErrorBudgetCache;
 use super::events::{EventMarker, event_markers};
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
 use super::rollup_cache::RollupCache;
+use super::saved_views::{SavedView, saved_view, saved_views};
 use super::status_board::{PaginatedStatusRows, StatusBoard, StatusRow};
 use super::status_groups::{StatusGroup, status_groups};
 use super::status_query::{StatusQuery, matching, window};
@@ -134,6 +136,26 @@ impl MonitorReader {
         match self.account_cache.get() {
             Some(account_cache) => Ok(AccountChoices::new(&*account_cache.account(customer).await?)),
             None => Ok(AccountChoices::default()),
+        }
+    }
+
+    /// Returns the views of the list that `caller` may see, by name; none without account data.
+    pub async fn saved_views(&self, caller: &Caller) -> Result<Vec<SavedView>, StoreError> {
+        match self.config_store.get() {
+            Some(config_store) => saved_views(&**config_store, caller).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the view of the list with this id or name; `None` for one that `caller` may not see.
+    pub async fn saved_view(
+        &self,
+        caller: &Caller,
+        id_or_name: &str,
+    ) -> Result<Option<SavedView>, StoreError> {
+        match self.config_store.get() {
+            Some(config_store) => saved_view(&**config_store, caller, id_or_name).await,
+            None => Ok(None),
         }
     }
 

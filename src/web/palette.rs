@@ -49,6 +49,10 @@ pub(super) async fn get_places(
     let t = viewer.locale();
     let text: String = query.q.trim().chars().take(255).collect();
     let mut places = matching_pages(&viewer, &text.to_lowercase());
+    match matching_views(&state, &viewer, &text.to_lowercase()).await {
+        Ok(views) => places.extend(views),
+        Err(error) => return store_unavailable(&error),
+    }
     match matching_monitors(&state, &viewer, text).await {
         Ok(monitors) => places.extend(monitors),
         Err(error) => return store_unavailable(&error),
@@ -73,6 +77,15 @@ fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
     matching
         .map(|(name, path)| Place { name: name.to_owned(), path: path.to_owned(), kind: key("page") })
         .collect()
+}
+
+async fn matching_views(state: &PageState, viewer: &Viewer, text: &str) -> Result<Vec<Place>, StoreError> {
+    let Some(caller) = &viewer.caller else { return Ok(Vec::new()) };
+    let views = state.monitor_reader.saved_views(caller).await?.into_iter();
+    let matching = views.filter(|view| view.name.to_lowercase().contains(text)).take(MAX_MONITORS);
+    Ok(matching
+        .map(|view| Place { path: format!("/views/{}", view.id), name: view.name, kind: "view" })
+        .collect())
 }
 
 async fn matching_monitors(

@@ -1,5 +1,6 @@
 //! The routes of the pages.
 
+use axum::response::Redirect;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 
@@ -20,6 +21,7 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
     let protected_routes = Router::new()
         .route("/", get(super::monitors::get_page))
         .route("/monitors/{id}", get(super::monitor_page::get_page))
+        .route("/views/{view}", get(super::monitors::get_page))
         .route("/monitors.csv", get(super::monitors::get_file))
         .route("/palette", get(super::palette::get_places))
         .route("/results/{id}", get(super::result::get_page))
@@ -90,12 +92,14 @@ pub fn actions_router(state: ActionsState) -> Router {
 pub fn account_router(state: AccountState) -> Router {
     let auth = state.actions.auth.clone();
     Router::new()
+        .route("/views", get(async || Redirect::to("/account/views")))
         .route("/account", get(records::get_index))
         .route("/account/{kind}", get(records::get_list))
         .route("/account/{kind}/new", get(records::get_new_form))
         .route("/account/{kind}/{id}", get(records::get_edit_form))
         .route("/account/{kind}/{id}/remove", get(records::get_removal))
         .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
+        .route("/views", post(super::monitors::post_view))
         .route("/account/{kind}/new", post(records::post_new_form))
         .route("/account/{kind}/{id}", post(records::post_edit_form))
         .route("/account/{kind}/{id}/remove", post(records::post_removal))

@@ -65,6 +65,7 @@ async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned 
                "templates": [{"id": template}]}),
     )
     .await;
+    let view = create("/views", json!({"name": MARK, "query": format!("q={MARK}"), "shared": true})).await;
     let sla = create("/slas", json!({"monitor_id": monitor, "name": MARK, "description": MARK})).await;
     let alerts = format!("/monitors/{monitor}/performance-alerts");
     let alert = create(&alerts, json!({"type": "static", "threshold": 1})).await;
@@ -76,7 +77,7 @@ async fn create_owned(app: &App, owner: &Client, customer: CustomerId) -> Owned 
     let commit = IngestBatch { results: vec![result], location_states: states, ..IngestBatch::default() };
     app.store.commit(commit).await.unwrap();
     let records = [location, property, certificate, blackout, event, user, test];
-    let alerting = [recipient, template, group, sla, alert, message];
+    let alerting = [recipient, template, view, group, sla, alert, message];
     let all = [&[monitor, customer.0], &records[..], &alerting[..]].concat();
     Owned { monitor, all, location, property, value: 1, certificate, check }
 }

@@ -17,4 +17,5 @@ mod results;
 mod server;
 mod shell;
 mod slow;
+mod views;
 mod walk;

@@ -12,3 +12,4 @@ mod performance;
 mod properties;
 mod recipients;
 mod users;
+mod views;

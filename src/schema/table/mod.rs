@@ -19,6 +19,7 @@ pub mod shared;
 pub mod shares;
 pub mod sub_objects;
 pub mod test_projects;
+pub mod views;
 pub mod web;
 
 pub use checked_fields::decides_check;

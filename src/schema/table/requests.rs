@@ -4,7 +4,7 @@ use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::ids::ID;
 use super::shared::{INTERVALS, LOCATION_MODES, SCHEDULE_FIELDS, TIMEOUTS, read_only_field};
 use super::sub_objects::{CUSTOM_PROPERTY, LOCATION};
-use super::{agents, alerting, records, shares};
+use super::{agents, alerting, records, shares, views};
 use crate::domain::TokenScope;
 use crate::syntax::text_format::TextFormat;
 
@@ -243,6 +243,7 @@ pub static NON_MONITOR_TABLES: &[&FieldTable] = &[
     &shares::SHARE_REQUEST,
     &shares::SHARE,
     &shares::NEW_SHARE,
+    &views::VIEW,
     &alerting::RECIPIENT,
     &alerting::NOTIFIER_GROUP,
     &alerting::TEMPLATE,

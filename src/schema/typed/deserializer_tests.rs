@@ -354,6 +354,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_record::<PropertySettings<'_>>();
     report.compare_record::<TestSettings>();
     report.compare_record::<ShareSettings<'_>>();
+    report.compare_record::<ViewSettings<'_>>();
     report.compare_record::<BlackoutSettings<'_>>();
     report.compare_record::<ReportedEvent<'_>>();
     report.compare_record::<RecipientSettings<'_>>();

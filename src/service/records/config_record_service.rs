@@ -65,6 +65,9 @@ impl ConfigRecordService {
         if definition.kind == ConfigRecordKind::Location {
             return super::location_list::list_locations(&cx, page).await;
         }
+        if definition.kind == ConfigRecordKind::View {
+            return super::view::list(&cx, page).await;
+        }
         let found =
             self.dependencies.config_store.records(filter.for_customer(caller.customer), page).await?;
         let rows = found.items.iter().map(|record| super::record_json::record_to_json(&cx, record)).collect();

@@ -4,7 +4,7 @@ use super::record_context::RecordContext;
 use super::record_draft::RecordDraft;
 use super::{
     account, agent, blackout, certificate, event, location, notifier_group, performance_alert, property,
-    recipient, sla, template, user,
+    recipient, sla, template, user, view,
 };
 use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::service::caller::ServiceError;
@@ -34,6 +34,7 @@ pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Resul
         ConfigRecordKind::Template => template::creation_draft(cx, body),
         ConfigRecordKind::Sla => sla::creation_draft(cx, body),
         ConfigRecordKind::PerformanceAlert => performance_alert::creation_draft(cx, body).await,
+        ConfigRecordKind::View => view::creation_draft(cx, body).await,
         ConfigRecordKind::Certificate
         | ConfigRecordKind::Customer
         | ConfigRecordKind::Test
@@ -61,6 +62,7 @@ pub(super) async fn change_draft(
         ConfigRecordKind::Sla => sla::change_draft(cx, old, body),
         ConfigRecordKind::PerformanceAlert => performance_alert::change_draft(cx, old, body),
         ConfigRecordKind::Agent => agent::change_draft(old, body),
+        ConfigRecordKind::View => view::change_draft(cx, old, body),
         ConfigRecordKind::Certificate
         | ConfigRecordKind::Event
         | ConfigRecordKind::Test
@@ -82,7 +84,10 @@ pub(super) async fn removal_draft(
         ConfigRecordKind::Blackout => blackout::check_removal(cx, old)?,
         ConfigRecordKind::Recipient => return recipient::removal_draft(cx, old).await,
         ConfigRecordKind::Template => template::check_removal(cx, old)?,
-        ConfigRecordKind::NotifierGroup | ConfigRecordKind::Sla | ConfigRecordKind::PerformanceAlert => {}
+        ConfigRecordKind::NotifierGroup
+        | ConfigRecordKind::Sla
+        | ConfigRecordKind::PerformanceAlert
+        | ConfigRecordKind::View => {}
         ConfigRecordKind::Customer
         | ConfigRecordKind::Event
         | ConfigRecordKind::Test

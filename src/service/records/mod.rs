@@ -33,6 +33,7 @@ mod sla_report;
 pub(crate) mod template;
 mod usage;
 mod user;
+pub(in crate::service) mod view;
 
 pub use certificate::{CertificateWatcher, DecryptedCertificate, pkcs12_to_pem};
 pub use config_record_service::ConfigRecordService;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::domain::{ConfigRecordKind, Permission};
-use crate::schema::table::{FieldTable, agents, alerting, records, requests, shares};
+use crate::schema::table::{FieldTable, agents, alerting, records, requests, shares, views};
 
 /// A kind of record.
 pub(super) struct RecordDefinition {
@@ -87,6 +87,10 @@ static SHARE: RecordDefinition = RecordDefinition {
     affects_account_cache: false,
     ..editor_editable(ConfigRecordKind::Share, &shares::SHARE)
 };
+static VIEW: RecordDefinition = RecordDefinition {
+    affects_account_cache: false,
+    ..editor_editable(ConfigRecordKind::View, &views::VIEW)
+};
 static RECIPIENT: RecordDefinition = editor_editable(ConfigRecordKind::Recipient, &alerting::RECIPIENT);
 static NOTIFIER_GROUP: RecordDefinition = RecordDefinition {
     references_monitors: true,
@@ -137,5 +141,6 @@ pub(super) fn record_definition(kind: ConfigRecordKind) -> &'static RecordDefini
         ConfigRecordKind::Agent => &AGENT,
         ConfigRecordKind::LocationKey => &LOCATION_KEY,
         ConfigRecordKind::Share => &SHARE,
+        ConfigRecordKind::View => &VIEW,
     }
 }

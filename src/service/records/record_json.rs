@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::{agent, event, location, notifier_group, performance_alert, recipient, sla, template};
+use super::{agent, event, location, notifier_group, performance_alert, recipient, sla, template, view};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::{format_utc_time, format_window_time};
 use crate::domain::{ConfigRecord, ConfigRecordKind, LocationId};
@@ -56,6 +56,7 @@ fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> 
         (ConfigRecordKind::NotifierGroup, name) => return notifier_group::computed_field(cx, record, name),
         (ConfigRecordKind::Template, name) => return template::computed_field(record, name),
         (ConfigRecordKind::Sla, name) => return sla::computed_field(record, name),
+        (ConfigRecordKind::View, name) => return view::computed_field(record, name),
         (ConfigRecordKind::PerformanceAlert, name) => {
             return performance_alert::computed_field(cx, record, name);
         }

@@ -78,7 +78,8 @@ pub(super) async fn removal_draft(
     old: &ConfigRecord,
 ) -> Result<RecordDraft, ServiceError> {
     let guard = authorize_user_change(&*cx.dependencies.config_store, cx.caller, Some(old), None).await?;
-    Ok(RecordDraft { user_change_lock: Some(guard), ..RecordDraft::default() })
+    let additional_changes = super::view::removals_of_user(cx, UserId(old.id)).await?;
+    Ok(RecordDraft { user_change_lock: Some(guard), additional_changes, ..RecordDraft::default() })
 }
 
 /// Users who change their own password prove that they know the current one: a token or session that somebody else has

@@ -104,6 +104,9 @@ async fn render(state: &LiveState, viewer: &Viewer, uri: &Uri) -> Option<Result<
     let _turn = state.rendering.acquire().await;
     match uri.path() {
         "/" => Some(monitors::live_page(&state.actions.pages, viewer, uri).await),
+        path if path.starts_with(monitors::VIEWS_PATH) => {
+            Some(monitors::live_page(&state.actions.pages, viewer, uri).await)
+        }
         "/locations" => Some(locations_page::live_page(&state.locations, viewer).await),
         path if actions::is_test_path(path) => {
             Some(actions::test_page_of(&state.actions, viewer, path).await)

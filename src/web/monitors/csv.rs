@@ -9,9 +9,9 @@ use futures::stream;
 use tokio::sync::Semaphore;
 
 use super::page::visible_board;
-use super::query::ListQuery;
+use super::query::read_query;
 use crate::domain::StoreError;
-use crate::service::StatusRow;
+use crate::service::{ListQuery, StatusRow};
 use crate::web::monitor_page::display_target;
 use crate::web::notice::render_notice_page;
 use crate::web::page_state::PageState;
@@ -41,7 +41,7 @@ pub(in crate::web) async fn get_file(
         return (StatusCode::SERVICE_UNAVAILABLE, retry, "Too many files are made now; try again")
             .into_response();
     };
-    match render_file(&state, &viewer, &ListQuery::from_uri(&uri, &viewer)).await {
+    match render_file(&state, &viewer, &read_query(uri.query().unwrap_or_default(), &viewer)).await {
         Ok(text) => {
             // The permit is held until the last part is sent: as long as the text is in memory.
             let parts = stream::unfold((text, permit), async |(mut text, permit)| {
@@ -65,7 +65,9 @@ async fn render_file(
 ) -> Result<Bytes, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let query = page_query.to_status_query(&state.monitor_reader, &board, viewer).await?;
+    let query = page_query
+        .to_status_query(&state.monitor_reader, &board, |customer| viewer.knows_account(customer))
+        .await?;
     let rows = state.monitor_reader.matching_rows(&board, &query, now);
     // Writing 100,000 lines takes long enough to delay the checks that share this thread.
     let text = tokio::task::spawn_blocking(move || {

@@ -2,8 +2,7 @@
 
 use askama::Template;
 
-use super::query::ListQuery;
-use crate::service::StatusGroup;
+use crate::service::{ListQuery, StatusGroup};
 use crate::web::live::{LiveBlock, LiveRow};
 
 /// A group in the list.
@@ -20,7 +19,7 @@ struct GroupView<'a> {
 pub(super) fn render_groups(query: &ListQuery, groups: &[StatusGroup]) -> LiveBlock {
     let to_row = |(index, group): (usize, &StatusGroup)| {
         let href = group.value.as_ref().map(|value| {
-            let mut members = ListQuery { group: String::new(), page_number: 1, ..query.clone() };
+            let mut members = ListQuery { view: None, group: String::new(), page_number: 1, ..query.clone() };
             members.exact_properties.push(format!("{}:{value}", query.group));
             members.to_path()
         });

@@ -9,39 +9,50 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 
-use super::columns::Column;
 use super::groups::render_groups;
-use super::query::ListQuery;
+use super::query::{ListView, read_query, read_view};
 use super::rows::render_rows;
+use super::saved::render_views;
 use crate::domain::{Location, MonitorId, MonitorType, Outcome, RecipientId, StoreError, Timestamp};
-use crate::service::{AccountChoices, MonitorStatus, StatusBoard, StatusOrder, StatusQuery};
+use crate::service::{
+    AccountChoices, Column, ListQuery, MonitorStatus, SavedView, StatusBoard, StatusOrder, StatusQuery,
+};
 use crate::web::bulk::render_bulk_form;
 use crate::web::html::escape;
 use crate::web::live::{LiveBlock, LivePage};
 use crate::web::page_frame::{PageFrame, Section, render_page};
 use crate::web::page_state::PageState;
-use crate::web::responses::store_unavailable;
+use crate::web::responses::{not_found, store_unavailable};
 use crate::web::viewer::Viewer;
 
 /// Monitors per page.
 const ROWS_PER_PAGE: usize = 50;
 
-/// `GET /`; see [`ListQuery`].
+/// What is said about a view that the viewer may not see, or that nobody has.
+const NO_SUCH_VIEW: &str = "This view does not exist";
+
+/// `GET /`, see [`ListQuery`]; `GET /views/{view}`, a saved view by its id or name.
 pub(in crate::web) async fn get_page(
     State(state): State<PageState>,
     Extension(viewer): Extension<Viewer>,
     headers: HeaderMap,
     uri: Uri,
 ) -> Response {
-    let query = ListQuery::from_uri(&uri, &viewer);
-    let page = match load_page(&state, &viewer, &query).await {
+    let view = match read_view(&state, &viewer, uri.path(), uri.query().unwrap_or_default()).await {
+        Ok(Some(view)) => view,
+        Ok(None) => return not_found(NO_SUCH_VIEW),
+        Err(error) => return store_unavailable(&error),
+    };
+    let page = match load_page(&state, &viewer, &view).await {
         Ok(page) => page,
         Err(error) => return store_unavailable(&error),
     };
+    let ListView { query, name } = view;
     let filter = match Filter::load(&state, &viewer, &query).await {
         Ok(filter) => filter,
         Err(error) => return store_unavailable(&error),
     };
+    let views = render_views(&filter.views, &query, &viewer);
     let location_names: Vec<_> = filter.locations.iter().map(|location| location.name.as_str()).collect();
     let location_names = location_names.join(", ");
     let path = query.to_path();
@@ -51,7 +62,8 @@ pub(in crate::web) async fn get_page(
         None => String::new(),
     };
     let body = format!(
-        "<div class=\"heading\"><h1>Monitors <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{}{bulk_form}</div>",
+        "<div class=\"heading\"><h1>{} <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{views}{}{bulk_form}</div>",
+        name.as_deref().map_or_else(|| Section::Monitors.name().to_owned(), |name| escape(name).into_owned()),
         escape(&location_names),
         if viewer.may_edit() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
         // Writing into a string cannot fail.
@@ -74,8 +86,11 @@ pub(in crate::web) async fn live_page(
     viewer: &Viewer,
     uri: &Uri,
 ) -> Result<LivePage, Response> {
-    let query = ListQuery::from_uri(uri, viewer);
-    load_page(state, viewer, &query).await.map_err(|error| store_unavailable(&error))
+    let view = read_view(state, viewer, uri.path(), uri.query().unwrap_or_default()).await;
+    match view.map_err(|error| store_unavailable(&error))? {
+        Some(view) => load_page(state, viewer, &view).await.map_err(|error| store_unavailable(&error)),
+        None => Err(not_found(NO_SUCH_VIEW)),
+    }
 }
 
 /// Returns the monitors that `viewer` may see.
@@ -99,27 +114,31 @@ pub(in crate::web) async fn ids_of_list(
 ) -> Result<Vec<MonitorId>, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let query =
-        ListQuery::from_text(query, viewer).to_status_query(&state.monitor_reader, &board, viewer).await?;
+    let query = read_query(query, viewer)
+        .to_status_query(&state.monitor_reader, &board, |customer| viewer.knows_account(customer))
+        .await?;
     Ok(state.monitor_reader.matching_rows(&board, &query, now).iter().map(|row| row.monitor.id).collect())
 }
 
 /// Returns the path of the list with this query.
 pub(in crate::web) fn path_of_list(query: &str, viewer: &Viewer) -> String {
-    ListQuery::from_text(query, viewer).to_path()
+    read_query(query, viewer).to_path()
 }
 
 /// Makes the tiles and the rows of the page.
 async fn load_page(
     state: &PageState,
     viewer: &Viewer,
-    page_query: &ListQuery,
+    ListView { query: page_query, name }: &ListView,
 ) -> Result<LivePage, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let status_query = page_query.to_status_query(&state.monitor_reader, &board, viewer).await?;
+    let status_query = page_query
+        .to_status_query(&state.monitor_reader, &board, |customer| viewer.knows_account(customer))
+        .await?;
     let error_count = board.count(MonitorStatus::LastOutcome(Outcome::Error));
-    let title = if error_count > 0 { format!("({error_count}) Vigie") } else { "Vigie".to_owned() };
+    let title = name.as_ref().map_or_else(|| "Vigie".to_owned(), |name| format!("{name} · Vigie"));
+    let title = if error_count > 0 { format!("({error_count}) {title}") } else { title };
     let tiles = LiveBlock::new("tiles", render_tiles(&board, page_query));
     let rows = if board.is_empty() {
         notice(NO_MONITORS)
@@ -189,15 +208,20 @@ struct Filter<'a> {
     locations: Arc<[Location]>,
     /// What of the viewer's account can be chosen; nothing for a viewer of public pages.
     account: AccountChoices,
+    /// The saved views that the viewer may see.
+    views: Vec<SavedView>,
 }
 
 impl<'a> Filter<'a> {
     async fn load(state: &PageState, viewer: &Viewer, query: &'a ListQuery) -> Result<Self, StoreError> {
-        let account = match &viewer.caller {
-            Some(caller) => state.monitor_reader.account_choices(caller.customer).await?,
-            None => AccountChoices::default(),
+        let reader = &state.monitor_reader;
+        let (account, views) = match &viewer.caller {
+            Some(caller) => {
+                (reader.account_choices(caller.customer).await?, reader.saved_views(caller).await?)
+            }
+            None => (AccountChoices::default(), Vec::new()),
         };
-        Ok(Self { query, locations: state.monitor_reader.locations(), account })
+        Ok(Self { query, locations: reader.locations(), account, views })
     }
 
     fn is_at(&self, location: &Location) -> bool {
@@ -216,7 +240,7 @@ impl<'a> Filter<'a> {
 fn render_tiles(board: &StatusBoard, query: &ListQuery) -> String {
     let tile = |status: Option<MonitorStatus>, count: usize| Tile {
         name: status.map_or("all", MonitorStatus::as_str),
-        href: ListQuery { status, page_number: 1, ..query.clone() }.to_path(),
+        href: ListQuery { view: None, status, page_number: 1, ..query.clone() }.to_path(),
         count,
         is_current: query.status == status,
     };

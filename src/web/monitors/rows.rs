@@ -1,14 +1,14 @@
 //! The rows of the list.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use askama::Template;
 use futures::{StreamExt, TryStreamExt};
 
-use super::columns::{Column, Columns};
 use crate::domain::{MonitorId, StoreError, Timestamp};
 use crate::service::result_view::deciding_reason;
-use crate::service::{MonitorStatus, OverallHealth, PaginatedStatusRows, StatusRow};
+use crate::service::{Column, Columns, MonitorStatus, OverallHealth, PaginatedStatusRows, StatusRow};
 use crate::texts::Locale;
 use crate::web::history_bars::{MonitorDay, load_day};
 use crate::web::html::{escape, format_micros, render_age, render_time_since, render_time_until};
@@ -69,7 +69,7 @@ pub(super) async fn render_rows(
         id: "rows",
         before: format!(
             r#"<div class="scroll"><table class="rows">{}<tbody>"#,
-            columns.render_head(viewer.may_edit())
+            render_head(columns, viewer.may_edit())
         ),
         rows: page.rows.iter().map(to_row).collect(),
         after,
@@ -125,4 +125,20 @@ fn render_reason(row: &StatusRow, now: Timestamp, t: Locale) -> String {
     let Some(state) = &row.state else { return String::new() };
     let last_result = row.last_result.as_ref();
     escape(&last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason)).into_owned()
+}
+
+/// Renders the head of the table.
+fn render_head(columns: &Columns, is_choosable: bool) -> String {
+    let mut out = String::from("<thead><tr>");
+    if is_choosable {
+        out.push_str(r#"<th><span class="unseen">Choose</span></th>"#);
+    }
+    out.push_str("<th>State</th><th>Monitor</th>");
+    for (column, _, heading) in columns.described() {
+        let class = if column == Column::Duration { r#" class="n""# } else { "" };
+        // Writing into a string cannot fail.
+        let _ = write!(out, "<th{class}>{heading}</th>");
+    }
+    out.push_str("</tr></thead>");
+    out
 }

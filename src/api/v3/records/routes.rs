@@ -8,6 +8,7 @@ use crate::schema::table::agents::AGENT;
 use crate::schema::table::operations::BULK_EDIT_RESULT;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_ENROLMENT, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
+use crate::schema::table::views::VIEW;
 
 pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter {
     let router = add_user_routes(router);
@@ -15,6 +16,7 @@ pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter
     let router = add_agent_routes(router);
     let router = add_property_routes(router);
     let router = add_certificate_routes(router);
+    let router = add_view_routes(router);
     let router = add_blackout_routes(router);
     let router = super::alerting::add_routes(router);
     add_event_routes(router)
@@ -114,6 +116,21 @@ fn add_certificate_routes(router: OperationRouter) -> OperationRouter {
         "Remove a certificate that no monitor names",
         Permission::Administer,
     )
+}
+
+fn add_view_routes(router: OperationRouter) -> OperationRouter {
+    let operations = RecordOperations::new(ConfigRecordKind::View, &VIEW, "views", "/views", "/views/{id}");
+    let router = operations.add_list(
+        router,
+        "listViews",
+        "Saved views of the list of monitors: shared ones, and your own",
+    );
+    let router = operations.add_get(router, "getView", "One view");
+    let summary = "Save a view; a part of `query` that the list does not know is an error";
+    let router = operations.add_create(router, "createView", summary, Permission::Edit, None);
+    let summary = "Change a view; only who made it can stop sharing it";
+    let router = operations.add_update(router, "updateView", summary, Permission::Edit);
+    operations.add_delete(router, "deleteView", "Remove a view", Permission::Edit)
 }
 
 fn add_blackout_routes(router: OperationRouter) -> OperationRouter {

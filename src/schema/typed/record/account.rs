@@ -165,3 +165,14 @@ pub struct ReportedEvent<'a> {
     #[serde(rename = "event")]
     pub event_type: &'a str,
 }
+
+/// A saved view of the list of monitors.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct ViewSettings<'a> {
+    /// Display name.
+    pub name: &'a str,
+    /// As in the address of the list, behind the `?`.
+    pub query: &'a str,
+    /// Whether everybody of the account sees it.
+    pub shared: bool,
+}

@@ -11,7 +11,7 @@ pub(super) mod sla;
 pub use account::{
     AccountNameSettings, AccountSettings, AgentSettings, LocationKeySettings, LocationSettings,
     MultiPopThreshold, PropertySettings, PropertyValueSettings, ReportedEvent, ShareSettings, TestSettings,
-    UserSettings,
+    UserSettings, ViewSettings,
 };
 pub use blackout::{BlackoutKind, BlackoutSettings};
 pub use certificate::{CertificateKind, CertificateSettings};

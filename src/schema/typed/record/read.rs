@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::account::{
     AccountNameSettings, AccountSettings, AgentSettings, LocationKeySettings, LocationSettings,
-    PropertySettings, ReportedEvent, ShareSettings, TestSettings, UserSettings,
+    PropertySettings, ReportedEvent, ShareSettings, TestSettings, UserSettings, ViewSettings,
 };
 use super::blackout::BlackoutSettings;
 use super::certificate::CertificateSettings;
@@ -14,7 +14,7 @@ use super::recipient::{NotifierGroupSettings, RecipientSettings, TemplateSetting
 use super::sla::SlaSettings;
 use crate::domain::ConfigRecord;
 use crate::schema::field::FieldTable;
-use crate::schema::table::{agents, alerting, records, requests, shares};
+use crate::schema::table::{agents, alerting, records, requests, shares, views};
 use crate::schema::typed::deserializer::deserialize_fields;
 use crate::schema::typed::invalid_settings::InvalidFieldValue;
 
@@ -63,6 +63,7 @@ impl_record_settings! {
     PropertySettings<'a> = records::PROPERTY;
     TestSettings = records::ON_DEMAND_TEST;
     ShareSettings<'a> = shares::SHARE;
+    ViewSettings<'a> = views::VIEW;
     BlackoutSettings<'a> = requests::BLACKOUT;
     ReportedEvent<'a> = requests::EVENT;
     RecipientSettings<'a> = alerting::RECIPIENT;

@@ -6,6 +6,7 @@ use crate::schema::table::FieldTable;
 use crate::schema::table::alerting::{NOTIFIER_GROUP, RECIPIENT, SLA, TEMPLATE};
 use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::BLACKOUT;
+use crate::schema::table::views::VIEW;
 use crate::web::form::form_fields::shown_fields;
 
 /// A kind of record with pages of its own.
@@ -42,7 +43,7 @@ impl RecordPages {
 }
 
 /// Every kind, in the order of the index.
-pub(in crate::web) static PAGES: [RecordPages; 9] = [
+pub(in crate::web) static PAGES: [RecordPages; 10] = [
     RecordPages {
         kind: ConfigRecordKind::Recipient,
         path: "recipients",
@@ -113,6 +114,16 @@ pub(in crate::web) static PAGES: [RecordPages; 9] = [
         columns: &["name", "values"],
         is_changeable: true,
         removal: "A property that a monitor has cannot be removed.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::View,
+        path: "views",
+        title: "Saved views",
+        noun: "view",
+        table: &VIEW,
+        columns: &["name", "query", "shared", "created_by"],
+        is_changeable: true,
+        removal: "Links to it lead nowhere then. Monitors stay as they are.",
     },
     RecordPages {
         kind: ConfigRecordKind::Location,

@@ -1,26 +1,35 @@
-//! The columns of the list. State and name are always shown.
-
-use std::fmt::Write;
+//! The columns of the list of monitors. State and name are always shown.
 
 /// A column of choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub enum Column {
+    /// The id.
     Id,
+    /// The key in its file.
     Key,
+    /// The type.
     Type,
+    /// The address.
     Target,
+    /// When it ran last.
     LastRun,
+    /// How long the last run took.
     Duration,
+    /// The phases of the last run.
     Phases,
+    /// A bar for each of the last 24 hours.
     Day,
+    /// The mean duration in each of the last 24 hours.
     DayDurations,
+    /// Why it is in its state.
     Reason,
+    /// Since when.
     Since,
 }
 
 impl Column {
     /// Every column in its order, with its name in addresses and its heading.
-    pub(super) const ALL: [(Self, &'static str, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::Id, "id", "Id"),
         (Self::Key, "key", "Key"),
         (Self::Type, "type", "Type"),
@@ -37,14 +46,16 @@ impl Column {
     const DEFAULT: [Self; 6] =
         [Self::Type, Self::LastRun, Self::Duration, Self::Phases, Self::Reason, Self::Since];
 
-    fn parse(name: &str) -> Option<Self> {
+    /// Parses its name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|(_, known, _)| *known == name).map(|(column, ..)| column)
     }
 }
 
 /// The columns that are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Columns(Vec<Column>);
+pub struct Columns(Vec<Column>);
 
 impl Default for Columns {
     fn default() -> Self {
@@ -54,14 +65,16 @@ impl Default for Columns {
 
 impl Columns {
     /// Reads names; unknown ones are ignored.
-    pub(super) fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+    #[must_use]
+    pub fn from_names<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let named: Vec<_> = names.filter_map(Column::parse).collect();
         let all = Column::ALL.into_iter().map(|(column, ..)| column);
         Self(all.filter(|column| named.contains(column)).collect())
     }
 
     /// Returns their names, separated by commas; `None` for the default.
-    pub(super) fn names(&self) -> Option<String> {
+    #[must_use]
+    pub fn names(&self) -> Option<String> {
         if *self == Self::default() {
             return None;
         }
@@ -71,29 +84,14 @@ impl Columns {
     }
 
     /// Whether `column` is shown.
-    pub(super) fn contains(&self, column: Column) -> bool {
+    #[must_use]
+    pub fn contains(&self, column: Column) -> bool {
         self.0.contains(&column)
     }
 
     /// Returns the columns with their names and headings.
-    pub(super) fn described(&self) -> impl Iterator<Item = (Column, &'static str, &'static str)> {
+    pub fn described(&self) -> impl Iterator<Item = (Column, &'static str, &'static str)> {
         Column::ALL.into_iter().filter(|(column, ..)| self.contains(*column))
-    }
-
-    /// Renders the head of the table.
-    pub(super) fn render_head(&self, is_choosable: bool) -> String {
-        let mut out = String::from("<thead><tr>");
-        if is_choosable {
-            out.push_str(r#"<th><span class="unseen">Choose</span></th>"#);
-        }
-        out.push_str("<th>State</th><th>Monitor</th>");
-        for (column, _, heading) in self.described() {
-            let class = if column == Column::Duration { r#" class="n""# } else { "" };
-            // Writing into a string cannot fail.
-            let _ = write!(out, "<th{class}>{heading}</th>");
-        }
-        out.push_str("</tr></thead>");
-        out
     }
 }
 
