@@ -1,10 +1,9 @@
 //! The query of the list of monitors: which monitors it shows, and how.
 
 use super::list_columns::{Column, Columns};
-use super::monitor_reader::MonitorReader;
-use super::status_board::{MonitorStatus, StatusBoard};
-use super::status_query::{StatusOrder, StatusQuery};
-use crate::domain::{CustomerId, LocationId, MonitorType, RecipientId, StoreError};
+use super::status_board::MonitorStatus;
+use super::status_query::StatusOrder;
+use crate::domain::{LocationId, MonitorType, RecipientId};
 
 /// Most values of custom properties in a query.
 const MAX_PROPERTIES: usize = 20;
@@ -150,32 +149,6 @@ impl ListQuery {
             || *order != StatusOrder::default()
             || !group.is_empty()
             || *columns != Columns::default()
-    }
-
-    /// Returns what is read for this query from `board`, without limits. `is_known` tells whose recipients count.
-    pub async fn to_status_query(
-        &self,
-        monitor_reader: &MonitorReader,
-        board: &StatusBoard,
-        is_known: impl Fn(CustomerId) -> bool,
-    ) -> Result<StatusQuery, StoreError> {
-        let of_recipient = match self.recipient {
-            Some(recipient) => Some(monitor_reader.monitors_of_recipient(board, recipient, is_known).await?),
-            None => None,
-        };
-        let properties: Vec<_> = self.properties.iter().chain(&self.exact_properties).cloned().collect();
-        Ok(StatusQuery {
-            status: self.status,
-            monitor_type: self.monitor_type,
-            location: self.location,
-            only_down: self.only_down,
-            of_recipient,
-            search_text: self.search_text.clone(),
-            properties: monitor_reader.property_filters(board, &properties).await?,
-            order: self.order,
-            limit: usize::MAX,
-            offset: 0,
-        })
     }
 
     /// Returns the path of the page with this query.

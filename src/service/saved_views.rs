@@ -1,7 +1,7 @@
 //! Saved views of the list of monitors, for the pages.
 
 use super::caller::Caller;
-use super::records::view::{is_owner, is_visible};
+use super::records::view_access::{is_owner, is_visible};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{ConfigRecord, ConfigRecordKind, Revision};
 use crate::schema::typed::record::ViewSettings;

@@ -66,7 +66,7 @@ impl ConfigRecordService {
             return super::location_list::list_locations(&cx, page).await;
         }
         if definition.kind == ConfigRecordKind::View {
-            return super::view::list(&cx, page).await;
+            return super::view_list::list_views(&cx, page).await;
         }
         let found =
             self.dependencies.config_store.records(filter.for_customer(caller.customer), page).await?;

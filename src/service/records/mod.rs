@@ -33,7 +33,9 @@ mod sla_report;
 pub(crate) mod template;
 mod usage;
 mod user;
-pub(in crate::service) mod view;
+mod view;
+pub(in crate::service) mod view_access;
+mod view_list;
 
 pub use certificate::{CertificateWatcher, DecryptedCertificate, pkcs12_to_pem};
 pub use config_record_service::ConfigRecordService;

@@ -47,7 +47,7 @@ impl<'a> RecordContext<'a> {
     /// Whether the caller may see `record`: records of the account, except views of others alone, and shared locations.
     pub(super) fn can_see(&self, record: &ConfigRecord) -> bool {
         if record.kind == ConfigRecordKind::View {
-            return super::view::is_visible(record, self.caller);
+            return super::view_access::is_visible(record, self.caller);
         }
         record.customer == self.caller.customer || is_shared_location(record)
     }

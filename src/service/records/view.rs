@@ -1,4 +1,4 @@
-//! Saved views of the list of monitors. A view that is not shared exists for its owner alone.
+//! Saved views of the list of monitors: the rules of their fields.
 
 use serde_json::{Map, Value, json};
 
@@ -6,19 +6,17 @@ use super::record_context::RecordContext;
 use super::record_draft::{
     RecordDraft, field_conflict_error, fields_with_defaults, invalid_request_error, merged_fields,
 };
-use super::record_json::record_to_json;
+use super::view_access::{OWNER_FIELD, is_owner, is_shared};
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{ConfigRecord, ConfigRecordKind, UserId};
 use crate::schema::table::views::{MAX_VIEW_QUERY_CHARS, VIEW};
-use crate::service::caller::{Caller, ServiceError};
+use crate::service::caller::ServiceError;
 use crate::service::list_query::ListQuery;
-use crate::store::{ConfigChange, ConfigRecordFilter, Paginated, Pagination};
+use crate::store::{ConfigChange, ConfigRecordFilter, Pagination};
 use crate::syntax::node::Node;
 
 /// Most views of an account.
 const MAX_PER_ACCOUNT: u64 = 500;
-/// Stored field with the id of the user who made it, who keeps it under a new login; not in responses.
-const OWNER_FIELD: &str = "owner";
 
 pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let mut fields = fields_with_defaults(&VIEW, body)?;
@@ -74,34 +72,6 @@ fn normalize_query(fields: &mut Map<String, Value>, body: &Node) -> Result<(), S
     }
     fields.insert("query".to_owned(), json!(text));
     Ok(())
-}
-
-fn is_shared(fields: &Map<String, Value>) -> bool {
-    fields.get("shared").and_then(Value::as_bool).unwrap_or_default()
-}
-
-/// Whether `caller` made the view.
-pub(in crate::service) fn is_owner(record: &ConfigRecord, caller: &Caller) -> bool {
-    record.fields.get(OWNER_FIELD).and_then(Value::as_i64) == Some(caller.user_id.0)
-}
-
-/// Whether `caller` may see the view: one of the account that is shared, or an own one.
-pub(in crate::service) fn is_visible(record: &ConfigRecord, caller: &Caller) -> bool {
-    record.customer == caller.customer && (is_shared(&record.fields) || is_owner(record, caller))
-}
-
-/// Lists those that the caller may see.
-pub(super) async fn list(
-    cx: &RecordContext<'_>,
-    page: Pagination,
-) -> Result<Paginated<Map<String, Value>>, ServiceError> {
-    let filter = ConfigRecordFilter::new(ConfigRecordKind::View).for_customer(cx.caller.customer);
-    let records = cx.dependencies.config_store.records(filter, Pagination::ALL).await?.items;
-    let visible: Vec<_> = records.iter().filter(|record| is_visible(record, cx.caller)).collect();
-    let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
-    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    let shown = visible.iter().skip(offset).take(limit).map(|record| record_to_json(cx, record)).collect();
-    Ok(Paginated { total: visible.len() as u64, items: shown })
 }
 
 /// Returns the removal of the views that only the user `user` sees.

@@ -9,7 +9,7 @@ use futures::stream;
 use tokio::sync::Semaphore;
 
 use super::page::visible_board;
-use super::query::read_query;
+use super::query::{read_query, to_status_query};
 use crate::domain::StoreError;
 use crate::service::{ListQuery, StatusRow};
 use crate::web::monitor_page::display_target;
@@ -65,9 +65,7 @@ async fn render_file(
 ) -> Result<Bytes, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let query = page_query
-        .to_status_query(&state.monitor_reader, &board, |customer| viewer.knows_account(customer))
-        .await?;
+    let query = to_status_query(page_query, &state.monitor_reader, &board, viewer).await?;
     let rows = state.monitor_reader.matching_rows(&board, &query, now);
     // Writing 100,000 lines takes long enough to delay the checks that share this thread.
     let text = tokio::task::spawn_blocking(move || {

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 
 use super::groups::render_groups;
-use super::query::{ListView, read_query, read_view};
+use super::query::{ListView, read_query, read_view, to_status_query};
 use super::rows::render_rows;
 use super::saved::render_views;
 use crate::domain::{Location, MonitorId, MonitorType, Outcome, RecipientId, StoreError, Timestamp};
@@ -114,9 +114,7 @@ pub(in crate::web) async fn ids_of_list(
 ) -> Result<Vec<MonitorId>, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let query = read_query(query, viewer)
-        .to_status_query(&state.monitor_reader, &board, |customer| viewer.knows_account(customer))
-        .await?;
+    let query = to_status_query(&read_query(query, viewer), &state.monitor_reader, &board, viewer).await?;
     Ok(state.monitor_reader.matching_rows(&board, &query, now).iter().map(|row| row.monitor.id).collect())
 }
 
@@ -133,9 +131,7 @@ async fn load_page(
 ) -> Result<LivePage, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let status_query = page_query
-        .to_status_query(&state.monitor_reader, &board, |customer| viewer.knows_account(customer))
-        .await?;
+    let status_query = to_status_query(page_query, &state.monitor_reader, &board, viewer).await?;
     let error_count = board.count(MonitorStatus::LastOutcome(Outcome::Error));
     let title = name.as_ref().map_or_else(|| "Vigie".to_owned(), |name| format!("{name} · Vigie"));
     let title = if error_count > 0 { format!("({error_count}) {title}") } else { title };

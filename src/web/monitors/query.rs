@@ -1,16 +1,45 @@
 //! Reads the query of the list, as far as who looks at it may use it.
 
-use super::saved::VIEWS_PATH;
 use crate::domain::StoreError;
-use crate::service::ListQuery;
+use crate::service::{ListQuery, MonitorReader, StatusBoard, StatusQuery};
 use crate::web::page_state::PageState;
 use crate::web::viewer::Viewer;
+
+/// What the paths of views begin with; their id or name follows.
+pub(in crate::web) const VIEWS_PATH: &str = "/views/";
 
 /// Reads a query as in an address after the `?`. Recipients and the values of custom properties are no business of
 /// somebody who is not signed in.
 pub(super) fn read_query(text: &str, viewer: &Viewer) -> ListQuery {
     let query = ListQuery::parse(text);
     if viewer.caller.is_some() { query } else { query.without_account_data() }
+}
+
+/// Returns what is read for `query` from `board`, without limits.
+pub(super) async fn to_status_query(
+    query: &ListQuery,
+    monitor_reader: &MonitorReader,
+    board: &StatusBoard,
+    viewer: &Viewer,
+) -> Result<StatusQuery, StoreError> {
+    let is_known = |customer| viewer.knows_account(customer);
+    let of_recipient = match query.recipient {
+        Some(recipient) => Some(monitor_reader.monitors_of_recipient(board, recipient, is_known).await?),
+        None => None,
+    };
+    let properties: Vec<_> = query.properties.iter().chain(&query.exact_properties).cloned().collect();
+    Ok(StatusQuery {
+        status: query.status,
+        monitor_type: query.monitor_type,
+        location: query.location,
+        only_down: query.only_down,
+        of_recipient,
+        search_text: query.search_text.clone(),
+        properties: monitor_reader.property_filters(board, &properties).await?,
+        order: query.order,
+        limit: usize::MAX,
+        offset: 0,
+    })
 }
 
 /// What the list shows: a query, and the name of the saved view that it is.

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::query::read_query;
+use super::query::{VIEWS_PATH, read_query};
 use crate::domain::{ConfigRecordKind, Revision};
 use crate::service::{Caller, ListQuery, SavedView, ServiceError};
 use crate::syntax::node::Node;
@@ -17,9 +17,6 @@ use crate::web::forms::see_other;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::responses::store_unavailable;
 use crate::web::viewer::Viewer;
-
-/// What the paths of views begin with; their id or name follows.
-pub(in crate::web) const VIEWS_PATH: &str = "/views/";
 
 /// The links to views, and the form that saves what the list shows.
 #[derive(Template)]
