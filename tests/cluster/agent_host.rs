@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use nix::sys::signal::Signal;
 
@@ -61,9 +62,13 @@ impl AgentHost {
         self.start_again_as(&program());
     }
 
-    /// Has the process end in an orderly way, and `program` go on over its data.
-    pub fn go_on_as(&mut self, program: &OsStr) {
+    /// Has the process end in an orderly way.
+    pub fn begin_to_end(&self) {
         self.process.daemon.signal(Signal::SIGTERM);
+    }
+
+    /// Waits until the process has ended, and has `program` go on over its data.
+    pub fn go_on_as(&mut self, program: &OsStr) {
         self.process.daemon.wait_for_exit();
         self.start_again_as(program);
     }
@@ -71,6 +76,16 @@ impl AgentHost {
     fn start_again_as(&mut self, program: &OsStr) {
         let settings = settings(self.spool_mib, self.clock_file.as_ref());
         self.process.start_again_as(program, &self.host, &settings);
+    }
+
+    /// Returns the last bytes of its log, and the files of its data with their bytes.
+    pub fn end_of_log(&mut self, bytes: usize) -> String {
+        let data = self.process.daemon.folder.path().join("data");
+        let files =
+            Command::new("find").arg(data).args(["-type", "f", "-printf", "%s %P\n"]).output().unwrap();
+        let log = self.process.daemon.log_text();
+        let end = &log[log.floor_char_boundary(log.len().saturating_sub(bytes))..];
+        format!("{}{end}", String::from_utf8_lossy(&files.stdout))
     }
 
     /// Fills its disk until the return value is dropped.

@@ -35,12 +35,14 @@ pub enum Fault {
     DatabaseDiskFull,
     /// A replica that is a second behind takes the place of the database.
     DatabaseFailedOver,
-    /// One process after the other becomes that of an earlier version, and is upgraded again.
-    PartsUpgraded,
+    /// Agents become those of an earlier version, at a location one after the other, and are upgraded again.
+    AgentsUpgraded,
+    /// One controller after the other becomes that of an earlier version, leads, and is upgraded again.
+    ControllersUpgraded,
 }
 
 /// What a fault hits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Agents,
     Controllers,
@@ -49,7 +51,7 @@ pub enum Part {
 }
 
 impl Fault {
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::AgentKilled,
         Self::AgentCutOff,
         Self::AgentCutOffBeyondItsSpool,
@@ -71,7 +73,8 @@ impl Fault {
         Self::DatabaseReadOnly,
         Self::DatabaseDiskFull,
         Self::DatabaseFailedOver,
-        Self::PartsUpgraded,
+        Self::AgentsUpgraded,
+        Self::ControllersUpgraded,
     ];
 
     pub const fn part(self) -> Part {
@@ -83,11 +86,12 @@ impl Fault {
             | Self::NothingToAgent
             | Self::LocationCutOff
             | Self::AgentDiskFull
-            | Self::AgentClockSteps => Part::Agents,
+            | Self::AgentClockSteps
+            | Self::AgentsUpgraded => Part::Agents,
             Self::LeaderKilled
             | Self::BothControllersRestarted
             | Self::LeaderPaused
-            | Self::PartsUpgraded => Part::Controllers,
+            | Self::ControllersUpgraded => Part::Controllers,
             Self::NatsKilled
             | Self::NatsRestarted
             | Self::NatsDiskFull
@@ -103,7 +107,18 @@ impl Fault {
 
     /// Whether it takes too long for the short run.
     pub const fn is_long(self) -> bool {
-        matches!(self, Self::AgentCutOffBeyondItsSpool | Self::AgentClockSteps | Self::PartsUpgraded)
+        matches!(
+            self,
+            Self::AgentCutOffBeyondItsSpool
+                | Self::AgentClockSteps
+                | Self::AgentsUpgraded
+                | Self::ControllersUpgraded
+        )
+    }
+
+    /// Whether it hits the agent that [`Self::AgentCutOffBeyondItsSpool`] cuts off for so long.
+    pub const fn is_hidden_by_cut_off(self) -> bool {
+        matches!(self, Self::AgentDiskFull | Self::AgentsUpgraded)
     }
 
     /// Whether an agent may lose results that it has: they die with its process or its spool.

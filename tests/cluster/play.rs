@@ -32,13 +32,17 @@ const FAIL_OVER: Duration = Duration::from_mins(1);
 const SPOOL_FILLS: Duration = Duration::from_mins(6);
 
 /// How long it drops results then.
-const LOSES_FOR: Duration = Duration::from_secs(30);
+const LOSES_FOR: Duration = Duration::from_secs(15);
+/// How much of the log of an agent is shown, in bytes, whose spool does not fill.
+const SHOWN_LOG: usize = 6_000;
 
 /// How long a part is of one version, at least.
 const RUNS_OF_A_VERSION: Duration = INTERVAL.saturating_mul(2);
 
 /// The agent that is alone at its location.
 const LONE_AGENT: usize = 2;
+/// The agents that become those of an earlier version together: two of a location do so one after the other.
+const UPGRADED_TOGETHER: [&[usize]; 2] = [&[0, LONE_AGENT, AGENT_WITH_CLOCK], &[1]];
 
 /// The location whose agents a fault hits, or all.
 pub fn location_of(fault: Fault) -> usize {
@@ -66,7 +70,8 @@ pub fn play(world: &mut World, fault: Fault, random: &mut RandomMoments) {
             pause(6_000, 12_000);
             world.agents[0].join_again();
         }
-        Fault::AgentCutOffBeyondItsSpool => cut_off_until_results_are_dropped(&mut world.agents[LONE_AGENT]),
+        // Others are played while its spool fills.
+        Fault::AgentCutOffBeyondItsSpool => unreachable!("it has a beginning and an end"),
         Fault::NothingFromAgent => {
             world.agents[1].host.cut_off_from_nats();
             pause(6_000, 12_000);
@@ -152,19 +157,31 @@ pub fn play(world: &mut World, fault: Fault, random: &mut RandomMoments) {
         }
         Fault::DatabaseDiskFull => fill_disk_of_database(world, &mut pause),
         Fault::DatabaseFailedOver => fail_over_to_late_replica(world),
-        Fault::PartsUpgraded => upgrade_parts(world),
+        Fault::AgentsUpgraded => upgrade_agents(world),
+        Fault::ControllersUpgraded => upgrade_controllers(world),
     }
 }
 
-/// Has one part after the other be an earlier version for some runs, and upgrades it again.
-fn upgrade_parts(world: &mut World) {
+/// Has agents be an earlier version for some runs, and upgrades them again.
+fn upgrade_agents(world: &mut World) {
     let (earlier, current) = (earlier::program(), program());
-    for agent in &mut world.agents {
+    for agents in UPGRADED_TOGETHER {
         for version in [earlier, &current] {
-            agent.go_on_as(version);
+            // Each waits for its checks when it ends: they do so together.
+            for &agent in agents {
+                world.agents[agent].begin_to_end();
+            }
+            for &agent in agents {
+                world.agents[agent].go_on_as(version);
+            }
             std::thread::sleep(RUNS_OF_A_VERSION);
         }
     }
+}
+
+/// Has one controller after the other be an earlier version that leads for some runs, and upgrades it again.
+fn upgrade_controllers(world: &mut World) {
+    let (earlier, current) = (earlier::program(), program());
     for earlier_one in 0..CONTROLLERS.len() {
         let other = 1 - earlier_one;
         // It leads when the other one ends, and no more when it is upgraded.
@@ -181,11 +198,17 @@ fn upgrade_parts(world: &mut World) {
     }
 }
 
-fn cut_off_until_results_are_dropped(agent: &mut AgentHost) {
-    agent.cut_off();
+/// Begins [`Fault::AgentCutOffBeyondItsSpool`].
+pub fn cut_off_lone_agent(world: &World) {
+    world.agents[LONE_AGENT].cut_off();
+}
+
+/// Ends [`Fault::AgentCutOffBeyondItsSpool`] once the spool has dropped results.
+pub fn join_lone_agent_with_full_spool(world: &mut World) {
+    let agent = &mut world.agents[LONE_AGENT];
     let end = Instant::now() + SPOOL_FILLS;
     while !agent.process.daemon.log_text().contains("too many for the spool") {
-        assert!(Instant::now() < end, "the spool does not fill");
+        assert!(Instant::now() < end, "the spool does not fill: {}", agent.end_of_log(SHOWN_LOG));
         std::thread::sleep(Duration::from_secs(1));
     }
     // The first that it drops are stored: only the report did not come through.

@@ -13,7 +13,7 @@ use vigie::domain::Timestamp;
 use super::books;
 use super::fault::{Fault, Part};
 use super::ledger::{Excuse, Ledger, balance};
-use super::play::{location_of, play};
+use super::play::{cut_off_lone_agent, join_lone_agent_with_full_spool, location_of, play};
 use super::random_order::shuffle;
 use super::store_order::CutOff;
 use super::world::{INTERVAL, LOCATION_THAT_FILLS_ITS_SPOOL, World};
@@ -24,8 +24,10 @@ use crate::daemon::postgres_ledger::differing_counts;
 use crate::endurance::kill::RandomMoments;
 use crate::support::namespace::inside_with_mounts;
 
-/// Faults of one round in a whole run.
-const FAULTS_PER_ROUND: usize = 3;
+/// Faults of a short run.
+const FAULTS_OF_SHORT_RUN: usize = 3;
+/// Rounds of a whole run besides that in which a spool fills.
+const OTHER_ROUNDS: usize = 4;
 /// How long everything may take to work again after the last fault, on a busy machine.
 const WELL_WITHIN: Duration = Duration::from_secs(90);
 /// How long the books may take to be right after that. Agents send results again that are not stored after two minutes:
@@ -49,7 +51,7 @@ fn a_few_faults_leave_the_books_right() {
     let mut round: Vec<Fault> = Vec::new();
     for fault in faults {
         let parts: Vec<Part> = round.iter().map(|fault| fault.part()).collect();
-        if round.len() < FAULTS_PER_ROUND && !parts.contains(&fault.part()) {
+        if round.len() < FAULTS_OF_SHORT_RUN && !parts.contains(&fault.part()) {
             round.push(fault);
         }
     }
@@ -64,7 +66,7 @@ fn a_whole_run_leaves_the_books_right() {
     if chosen.is_none() && !crate::endurance::full() {
         return;
     }
-    if chosen.as_ref().is_none_or(|names| names.contains("PartsUpgraded")) {
+    if chosen.as_ref().is_none_or(|names| names.contains("Upgraded")) {
         // Built before this test goes to where there is no network.
         earlier::program();
     }
@@ -77,10 +79,31 @@ fn a_whole_run_leaves_the_books_right() {
         let fault = |name: &str| Fault::parse(name).unwrap_or_else(|| panic!("no fault `{name}`"));
         return run(&[names.split(',').map(fault).collect()], random);
     }
-    let mut faults = Fault::ALL;
-    shuffle(&mut faults, &mut random);
-    let rounds: Vec<Vec<Fault>> = faults.chunks(FAULTS_PER_ROUND).map(<[Fault]>::to_vec).collect();
-    run(&rounds, random);
+    run(&whole_run(&mut random), random);
+}
+
+/// Deals all faults to rounds, in an order of chance.
+fn whole_run(random: &mut RandomMoments) -> Vec<Vec<Fault>> {
+    let mut faults = Fault::ALL.to_vec();
+    shuffle(&mut faults, random);
+    // While a spool fills, what takes long can happen, and one fault of each other part.
+    let mut long = vec![Fault::AgentCutOffBeyondItsSpool, Fault::AgentClockSteps, Fault::ControllersUpgraded];
+    for part in [Part::Nats, Part::Database] {
+        long.extend(faults.iter().find(|fault| fault.part() == part));
+    }
+    faults.retain(|fault| !long.contains(fault));
+    // Faults of a part could hide each other: each round has as few of them as it can.
+    faults.sort_by_key(|fault| fault.part());
+    let mut rounds = vec![Vec::new(); OTHER_ROUNDS];
+    for (number, fault) in faults.into_iter().enumerate() {
+        rounds[number % OTHER_ROUNDS].push(fault);
+    }
+    rounds.push(long);
+    for round in &mut rounds {
+        shuffle(round, random);
+    }
+    shuffle(&mut rounds, random);
+    rounds
 }
 
 #[test]
@@ -132,6 +155,26 @@ struct History {
     is_database_replaced: bool,
 }
 
+impl History {
+    /// Notes what a fault that began at `began` and is healed now may have done.
+    fn note(&mut self, fault: Fault, began: Timestamp) {
+        let excused = began - 2 * INTERVAL;
+        if fault.loses_results() || fault == Fault::AgentClockSteps {
+            let time = excused..now() + 2 * INTERVAL;
+            self.excuses.push(Excuse { location: location_of(fault), time });
+        }
+        // A spool that is nearly full gives up what is committed first, and the replica may not have that.
+        if fault == Fault::DatabaseFailedOver {
+            let time = excused..now();
+            self.excuses.push(Excuse { location: LOCATION_THAT_FILLS_ITS_SPOOL, time });
+        }
+        if fault == Fault::AgentCutOffBeyondItsSpool {
+            self.cut_offs.push(CutOff { location: location_of(fault), time: began..now() });
+        }
+        self.is_database_replaced |= fault == Fault::DatabaseFailedOver;
+    }
+}
+
 fn run(rounds: &[Vec<Fault>], mut random: RandomMoments) {
     let started = Instant::now();
     let mut world =
@@ -171,24 +214,25 @@ fn play_round(world: &mut World, faults: &[Fault], history: &mut History, random
         begin_outage(world);
         std::thread::sleep(Duration::from_millis(random.below(8_000)));
     }
-    for &fault in faults {
-        let began = now();
-        println!("  {fault:?}");
+    let fills_spool = faults.contains(&Fault::AgentCutOffBeyondItsSpool);
+    let cut_off_at = fills_spool.then(|| {
+        assert!(!faults.iter().any(|fault| fault.is_hidden_by_cut_off()), "{faults:?} hide each other");
+        cut_off_lone_agent(world);
+        now()
+    });
+    for &fault in faults.iter().filter(|fault| **fault != Fault::AgentCutOffBeyondItsSpool) {
+        let (began, played) = (now(), Instant::now());
         play(world, fault, random);
-        if fault.loses_results() || fault == Fault::AgentClockSteps {
-            let time = began - 2 * INTERVAL..now() + 2 * INTERVAL;
-            history.excuses.push(Excuse { location: location_of(fault), time });
-        }
-        // A spool that is nearly full gives up what is committed first, and the replica may not have that.
-        if fault == Fault::DatabaseFailedOver {
-            let time = began - 2 * INTERVAL..now();
-            history.excuses.push(Excuse { location: LOCATION_THAT_FILLS_ITS_SPOOL, time });
-        }
-        if fault == Fault::AgentCutOffBeyondItsSpool {
-            history.cut_offs.push(CutOff { location: location_of(fault), time: began..now() });
-        }
-        history.is_database_replaced |= fault == Fault::DatabaseFailedOver;
+        println!("  {fault:?} took {:.0?}", played.elapsed());
+        history.note(fault, began);
         begin_outage(world);
+        std::thread::sleep(Duration::from_millis(1_000 + random.below(4_000)));
+    }
+    if let Some(began) = cut_off_at {
+        begin_outage(world);
+        join_lone_agent_with_full_spool(world);
+        println!("  AgentCutOffBeyondItsSpool took {}s", now().since(began).as_secs());
+        history.note(Fault::AgentCutOffBeyondItsSpool, began);
         std::thread::sleep(Duration::from_millis(1_000 + random.below(4_000)));
     }
     let well_after = wait_until_well(world, now());
@@ -198,8 +242,13 @@ fn play_round(world: &mut World, faults: &[Fault], history: &mut History, random
     world.site.set_down(false);
     let down_at = down_at.unwrap_or(up_at);
     history.outages.push(down_at..up_at);
+    let settling = Instant::now();
     let ledger = settle(world, history, history.from..up_at);
-    println!("{faults:?}: well {well_after:.0?} after the last one, {ledger}, in {:.0?}", started.elapsed());
+    println!(
+        "{faults:?}: well {well_after:.0?} after the last one, settled {:.0?} after that, {ledger}, in {:.0?}",
+        settling.elapsed(),
+        started.elapsed()
+    );
     println!("  kB in the spools: {:?}", world.spools());
 }
 

@@ -34,6 +34,9 @@ pub const AGENT_WITH_CLOCK: usize = 3;
 /// The location of one agent that can check so much that its small spool fills.
 pub const LOCATION_THAT_FILLS_ITS_SPOOL: usize = 1;
 pub const INTERVAL: Duration = Duration::from_secs(5);
+/// Monitors of ports at each location, and at the one whose spool shall be full soon: in two minutes.
+const PORTS: usize = 12;
+const PORTS_THAT_FILL_A_SPOOL: usize = 180;
 /// How long results have until their runs are missed.
 const MISSED_AFTER: &str = "10";
 /// PostgreSQL: settings that keep its data small.
@@ -150,7 +153,11 @@ impl World {
             for number in 0..4 {
                 self.create_page_monitor(&format!("page {at}.{number}"), "Global Notify", &[at]);
             }
-            let ports = if fills_spool && at == LOCATION_THAT_FILLS_ITS_SPOOL { 60 } else { 12 };
+            let ports = if fills_spool && at == LOCATION_THAT_FILLS_ITS_SPOOL {
+                PORTS_THAT_FILL_A_SPOOL
+            } else {
+                PORTS
+            };
             for number in 0..ports {
                 self.create_port_monitor(&format!("port {at}.{number}"), at);
             }
