@@ -28,7 +28,7 @@ const HELD_FOR: Duration = Duration::from_secs(4);
 const LEASE_HELD_FOR: Duration = Duration::from_secs(3);
 /// How long another controller may take to lead, on a busy machine.
 const FAIL_OVER: Duration = Duration::from_mins(1);
-/// How long a spool of one MiB may take to fill.
+/// How long a spool of one MiB may take to fill. While the site is up, results are shorter, and it takes longest.
 const SPOOL_FILLS: Duration = Duration::from_mins(6);
 
 /// How long it drops results then.
