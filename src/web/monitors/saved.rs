@@ -107,7 +107,7 @@ async fn ask(state: &AccountState, caller: &Caller, form: &OwnForm, error: &Serv
     };
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors()],
+        breadcrumbs: vec![Breadcrumb::monitors(form.viewer.locale())],
         ..PageFrame::new("Replace a view · Vigie", &form.viewer)
     };
     // Writing into a string cannot fail.
