@@ -8,16 +8,15 @@ const MAX_ENTRIES: usize = 20;
 /// Returns the language of pages that `header` likes best; `None` when it likes none of them.
 #[must_use]
 pub fn accepted_language(header: &str) -> Option<Language> {
-    let mut best: Option<(Language, u16)> = None;
+    let mut best: Option<(Language, f32)> = None;
     for entry in header.split(',').take(MAX_ENTRIES) {
         let (range, weight) = entry.split_once(';').unwrap_or((entry, "q=1"));
         let code = range.trim().split('-').next().unwrap_or_default();
         let weight =
             weight.trim().strip_prefix("q=").and_then(|text| text.parse::<f32>().ok()).unwrap_or(0.0);
         let Some(language) = Language::from_code(code) else { continue };
-        let weight = (weight.clamp(0.0, 1.0) * 1_000.0) as u16;
         // Of equals, the first counts.
-        if weight > best.map_or(0, |(_, weight)| weight) {
+        if weight > best.map_or(0.0, |(_, weight)| weight) {
             best = Some((language, weight));
         }
     }

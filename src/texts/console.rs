@@ -1,6 +1,6 @@
 //! The texts of the console: English, German, French.
 
-use super::table::Row;
+use super::row::Row;
 
 /// What surrounds every page, the palette, notices, scripts, signing in.
 pub(super) const SHELL: &[Row] = &[

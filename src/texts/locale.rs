@@ -89,15 +89,12 @@ fn fill(text: &str, values: &[(&str, &str)], to_text: impl Fn(&str) -> String) -
             let (_, value) = values.iter().find(|(known, _)| *known == name)?;
             Some((value, behind))
         });
-        match value {
-            Some((value, behind)) => {
-                out.push_str(&to_text(value));
-                rest = behind;
-            }
-            None => {
-                out.push('{');
-                rest = after;
-            }
+        if let Some((value, behind)) = value {
+            out.push_str(&to_text(value));
+            rest = behind;
+        } else {
+            out.push('{');
+            rest = after;
         }
     }
     out.push_str(rest);

@@ -3,6 +3,7 @@
 mod accepted_language;
 mod language;
 mod locale;
+mod row;
 mod table;
 #[cfg(test)]
 mod table_tests;

@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::language::Language;
+use super::row::Row;
 use super::{console, words};
-
-/// English, German, French.
-pub(super) type Row = (&'static str, &'static str, &'static str);
 
 /// Sentences and labels, by the part of the pages that they were written for.
 pub(super) const SENTENCES: &[&[Row]] = &[console::SHELL];

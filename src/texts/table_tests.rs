@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use super::table::{Row, SENTENCES};
+use super::row::Row;
+use super::table::SENTENCES;
 use super::words::WORDS;
 
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) {

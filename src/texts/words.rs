@@ -1,6 +1,6 @@
 //! Words that the pages show of values: states, kinds, phases. The API keeps them in English.
 
-use super::table::Row;
+use super::row::Row;
 
 /// Words, by what the API calls them.
 pub(super) const WORDS: &[Row] = &[
