@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::status_board::{MonitorStatus, StatusBoard, StatusRow};
+use super::status_board::StatusBoard;
+use super::status_row::{MonitorStatus, StatusRow};
 use crate::catalog::MonitorCache;
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;

@@ -1,8 +1,8 @@
 //! The query of the list of monitors: which monitors it shows, and how.
 
 use super::list_columns::{Column, Columns};
-use super::status_board::MonitorStatus;
 use super::status_query::StatusOrder;
+use super::status_row::MonitorStatus;
 use crate::domain::{LocationId, MonitorType, RecipientId};
 
 /// Most values of custom properties in a query.

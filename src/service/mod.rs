@@ -38,6 +38,7 @@ mod status_board;
 mod status_columns;
 mod status_groups;
 mod status_query;
+mod status_row;
 mod usage_report;
 
 pub use account_choices::{AccountChoices, PropertyChoice};
@@ -77,7 +78,8 @@ pub use secret_sealing::{
     SealedSecretCounts, SealingError, count_sealed_secrets, open_keyring, reseal_all_secrets,
 };
 pub use sla::{ErrorBudgetReport, Granularity, SlaQuery, SlaReport};
-pub use status_board::{MonitorStatus, PaginatedStatusRows, StatusBoard, StatusRow};
+pub use status_board::{PaginatedStatusRows, StatusBoard};
 pub use status_groups::StatusGroup;
 pub use status_query::{StatusOrder, StatusQuery};
+pub use status_row::{MonitorStatus, StatusRow};
 pub use usage_report::{UsageReport, UsageRequest, UsageRow, usage_report};

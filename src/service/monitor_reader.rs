@@ -14,9 +14,10 @@ use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
 use super::rollup_cache::RollupCache;
 use super::saved_views::{SavedView, saved_view, saved_views};
-use super::status_board::{PaginatedStatusRows, StatusBoard, StatusRow};
+use super::status_board::{PaginatedStatusRows, StatusBoard};
 use super::status_groups::{StatusGroup, status_groups};
 use super::status_query::{StatusQuery, matching, window};
+use super::status_row::StatusRow;
 use crate::alerting::{MonitorHealth, MonitorsOfRecipient};
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::domain::{

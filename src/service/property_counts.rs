@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::status_board::{MonitorStatus, StatusBoard};
+use super::status_board::StatusBoard;
+use super::status_row::MonitorStatus;
 use crate::catalog::AccountCache;
 use crate::catalog::monitor_description::custom_properties;
 use crate::domain::CustomerId;

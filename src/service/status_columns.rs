@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::monitor_search::{MonitorSearch, searched_text};
 use super::packed_lists::PackedLists;
-use super::status_board::StatusRow;
+use super::status_row::StatusRow;
 use crate::domain::{CustomerId, LocationId, MonitorId, MonitorType};
 
 /// By what rows can be sorted, smallest first; what a row does not have is largest.

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::status_board::{MonitorStatus, StatusRow};
+use super::status_row::{MonitorStatus, StatusRow};
 use crate::catalog::AccountCache;
 use crate::domain::CustomerId;
 use crate::store::StoreError;

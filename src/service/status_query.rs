@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::custom_property_filter::CustomPropertyFilters;
 use super::monitor_search::MonitorSearch;
-use super::status_board::{MonitorStatus, StatusBoard, StatusRow};
+use super::status_board::StatusBoard;
+use super::status_row::{MonitorStatus, StatusRow};
 use crate::alerting::MonitorsOfRecipient;
 use crate::domain::{CustomerId, LocationId, MonitorId, MonitorType};
 

@@ -167,8 +167,15 @@ async fn a_lost_question_is_sent_again_with_a_warning() {
 
 #[tokio::test]
 async fn a_closed_port_refuses_the_question() {
-    // A connected socket reserves its port, and is closed for everyone but its peer.
-    let connected = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    // Nobody else gets the port, over neither transport. A socket that does not listen is closed, and so is a connected
+    // one for everyone but its peer.
+    let bind = || {
+        let silent = tokio::net::TcpSocket::new_v4().unwrap();
+        silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let connected = std::net::UdpSocket::bind(silent.local_addr().unwrap()).ok()?;
+        Some((silent, connected))
+    };
+    let (_silent, connected) = std::iter::repeat_with(bind).flatten().next().unwrap();
     connected.connect("127.0.0.1:9").unwrap();
     let closed = connected.local_addr().unwrap();
     for (transport, phase) in [("udp", Phase::FirstByte), ("tcp", Phase::Connect)] {
