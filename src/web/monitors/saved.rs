@@ -21,7 +21,7 @@ use crate::web::viewer::Viewer;
 /// The links to views, and the form that saves what the list shows.
 #[derive(Template)]
 #[template(path = "monitors_views.html", config = "src/web/askama.toml")]
-struct Views<'a> {
+struct ViewsBar<'a> {
     views: &'a [SavedView],
     query: &'a ListQuery,
     /// The query as in an address.
@@ -30,7 +30,7 @@ struct Views<'a> {
     form_token: Option<&'a str>,
 }
 
-impl Views<'_> {
+impl ViewsBar<'_> {
     fn is_current(&self, view: &SavedView) -> bool {
         self.query.view == Some(view.id)
     }
@@ -44,7 +44,7 @@ pub(super) fn render_views(views: &[SavedView], query: &ListQuery, viewer: &View
     }
     let text = ListQuery { page_number: 1, ..query.clone() }.to_text();
     // Writing into a string cannot fail.
-    Views { views, query, text, form_token }.render().unwrap_or_default()
+    ViewsBar { views, query, text, form_token }.render().unwrap_or_default()
 }
 
 /// The question whether a view is to show something else.
