@@ -24,6 +24,7 @@ pub(super) fn page_routes(
     let auth = PageAuth {
         is_public: server.public_pages,
         account_service: Arc::clone(&api_state.account_service),
+        account_data: Some(Arc::clone(&page_state.monitor_reader)),
         known_hosts: KnownHosts::new(server.hosts.iter().cloned().chain(host_names())),
         allows_metrics: Arc::new(move |address| {
             metrics_allow.iter().any(|network| network.contains(address))

@@ -132,6 +132,12 @@ impl MonitorReader {
         }
     }
 
+    /// Returns the IANA name of the time zone of the account `customer`; `None` without account data.
+    pub async fn time_zone_name(&self, customer: CustomerId) -> Result<Option<String>, StoreError> {
+        let Some(account_cache) = self.account_cache.get() else { return Ok(None) };
+        Ok(account_cache.account(customer).await?.time_zone.iana_name().map(str::to_owned))
+    }
+
     /// Returns what of the account `customer` a person can choose; nothing without account data.
     pub async fn account_choices(&self, customer: CustomerId) -> Result<AccountChoices, StoreError> {
         match self.account_cache.get() {

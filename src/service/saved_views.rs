@@ -1,6 +1,7 @@
 //! Saved views of the list of monitors, for the pages.
 
 use super::caller::Caller;
+use super::records::unique_name;
 use super::records::view_access::{is_owner, is_visible};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::domain::{ConfigRecord, ConfigRecordKind, Revision};
@@ -49,7 +50,7 @@ pub(super) async fn saved_view(
     if let Some(view) = by_id.and_then(|record| visible_view(&record, caller)) {
         return Ok(Some(view));
     }
-    let key = format!("{}:{id_or_name}", caller.customer);
+    let key = unique_name(caller.customer, id_or_name);
     let by_name = store.record_by_unique_key(ConfigRecordKind::View, key).await?;
     Ok(by_name.and_then(|record| visible_view(&record, caller)))
 }

@@ -69,10 +69,10 @@ impl StatusBoard {
         self.with_pieces(&pieces, &changed)
     }
 
-    /// Returns the board of `pieces`, which are of this board and of the `new` one.
+    /// Returns the board of `pieces`, which are of this board and all rows of the `new` one.
     fn with_pieces(&self, pieces: &[BoardPiece], new: &Self) -> Self {
         let mut rows: Vec<Arc<StatusRow>> = Vec::with_capacity(self.rows.len() + new.rows.len());
-        let mut counts = [0; MonitorStatus::ALL.len()];
+        let mut counts = new.counts;
         for piece in pieces {
             match piece {
                 BoardPiece::Kept(range) => {
@@ -82,13 +82,7 @@ impl StatusBoard {
                         *count += own.end.min(range.end).saturating_sub(own.start.max(range.start));
                     }
                 }
-                BoardPiece::New(index) => {
-                    let Some(row) = new.rows.get(*index) else { continue };
-                    if let Some(count) = counts.get_mut(row.rank) {
-                        *count += 1;
-                    }
-                    rows.push(Arc::clone(row));
-                }
+                BoardPiece::New(index) => rows.extend(new.rows.get(*index).cloned()),
             }
         }
         Self { rows, columns: self.columns.with_pieces(pieces, &new.columns), counts, ..Self::default() }

@@ -53,12 +53,7 @@ pub(super) fn format_coarse_duration(duration: Duration) -> String {
 
 /// Formats microseconds for people: `840 µs`, `12.3 ms`, `4.56 s`.
 pub(super) fn format_micros(micros: u64) -> String {
-    let value = micros as f64;
-    match micros {
-        0..1_000 => format!("{micros} µs"),
-        1_000..1_000_000 => format!("{:.1} ms", value / 1e3),
-        _ => format!("{:.2} s", value / 1e6),
-    }
+    Locale::default().micros(micros)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use super::preferences::Preferences;
 use super::query_masks::HideQueryValues;
 use super::viewer::{CaptureAccess, SessionControl, Viewer};
 use crate::domain::{CustomerId, Permission, UserId};
-use crate::service::{AccountService, Caller, ClientConnection, ServiceError, bearer_token};
+use crate::service::{AccountService, Caller, ClientConnection, MonitorReader, ServiceError, bearer_token};
 use crate::texts::Zone;
 
 /// Decides by its address whether a client may read the metrics.
@@ -31,6 +31,8 @@ pub struct PageAuth {
     pub is_public: bool,
     /// Verifies sessions and tokens.
     pub account_service: Arc<AccountService>,
+    /// Supplies the time zones of accounts; without it, that of all is UTC.
+    pub account_data: Option<Arc<MonitorReader>>,
     /// Names under which browsers may reach the pages.
     pub known_hosts: KnownHosts,
     /// Clients that may read the metrics without a token.
@@ -44,6 +46,7 @@ impl PageAuth {
         Self {
             is_public: false,
             account_service,
+            account_data: None,
             known_hosts: KnownHosts::default(),
             allows_metrics: Arc::new(|_| false),
         }
@@ -111,8 +114,12 @@ impl PageAuth {
         caller: Result<&Option<(Caller, Option<String>)>, &ServiceError>,
     ) -> Result<Preferences, ServiceError> {
         let preferences = Preferences::from_head(head);
-        let (None, Ok(Some((caller, _)))) = (preferences.zone, caller) else { return Ok(preferences) };
-        let name = self.account_service.time_zone_name(caller.customer).await?;
+        let (None, Ok(Some((caller, _))), Some(account_data)) =
+            (preferences.zone, caller, &self.account_data)
+        else {
+            return Ok(preferences);
+        };
+        let name = account_data.time_zone_name(caller.customer).await?;
         let zone = name.and_then(|name| Zone::from_name(&name)).unwrap_or_default();
         Ok(preferences.with_account_zone(zone))
     }

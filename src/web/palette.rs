@@ -7,7 +7,7 @@ use axum::response::{Html, IntoResponse, Response};
 use serde::Deserialize;
 
 use super::form::records::PAGES;
-use super::monitors::visible_board;
+use super::monitors::{VIEWS_PATH, visible_board};
 use super::page_frame::Section;
 use super::page_state::PageState;
 use super::responses::store_unavailable;
@@ -84,7 +84,7 @@ async fn matching_views(state: &PageState, viewer: &Viewer, text: &str) -> Resul
     let views = state.monitor_reader.saved_views(caller).await?.into_iter();
     let matching = views.filter(|view| view.name.to_lowercase().contains(text)).take(MAX_MONITORS);
     Ok(matching
-        .map(|view| Place { path: format!("/views/{}", view.id), name: view.name, kind: "view" })
+        .map(|view| Place { path: format!("{VIEWS_PATH}{}", view.id), name: view.name, kind: "view" })
         .collect())
 }
 

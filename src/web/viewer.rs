@@ -116,3 +116,16 @@ impl SessionControl {
         }
     }
 }
+
+/// Returns a viewer of all accounts, for tests.
+#[cfg(test)]
+pub(super) fn test_viewer() -> Viewer {
+    Viewer {
+        visible_account: None,
+        caller: None,
+        captures: CaptureAccess::Nobody,
+        can_see_query_values: true,
+        session_control: SessionControl::Nothing,
+        preferences: Preferences::default(),
+    }
+}

@@ -106,6 +106,7 @@ async fn the_status_page_and_the_metrics_know_properties() {
     };
     let auth = PageAuth {
         allows_metrics: Arc::new(|_| true),
+        account_data: Some(Arc::clone(&app.state.monitor_reader)),
         ..PageAuth::new(Arc::clone(&app.state.account_service))
     };
     let router = web::router(state, auth);
@@ -155,6 +156,11 @@ async fn the_status_page_and_the_metrics_know_properties() {
     }
     // The next scrape counts anew.
     assert_eq!(get("/metrics").await.matches("vigie_monitors_by_property{").count(), 4);
+    // Times are those of the account, also right after it has changed.
+    assert!(get("/").await.contains("times in UTC"));
+    let admin = app.login_to(CustomerId(1), Role::Admin).await;
+    admin.patch("/account", json!({"time_zone": "Europe/Paris"})).await.expect(200);
+    assert!(get("/").await.contains("times in Europe/Paris"));
 }
 
 #[tokio::test]

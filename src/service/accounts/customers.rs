@@ -60,13 +60,6 @@ impl AccountService {
         }
     }
 
-    /// Returns the IANA name of the time zone of the account `customer`; `None` without one.
-    pub async fn time_zone_name(&self, customer: CustomerId) -> Result<Option<String>, ServiceError> {
-        let record = self.config_store.record(ConfigRecordKind::Customer, customer.0).await?;
-        let name = record.and_then(|record| Some(record.fields.get("time_zone")?.as_str()?.to_owned()));
-        Ok(name.filter(|name| !name.is_empty()))
-    }
-
     /// Returns all accounts, ordered by id. For the host alone.
     pub async fn customers(&self, caller: &Caller) -> Result<Vec<ConfigRecord>, ServiceError> {
         require_host(caller)?;

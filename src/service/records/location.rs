@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::record_context::RecordContext;
-use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
+use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields, unique_name};
 use super::usage::monitor_usage_text;
 use crate::catalog::record_settings::{settings_from_record, settings_or_skip};
 use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, LocationId};
@@ -58,8 +58,7 @@ fn set_private_and_unique_key(cx: &RecordContext<'_>, draft: &mut RecordDraft) {
     if cx.caller.customer != CustomerId::OPERATOR {
         draft.fields.insert("private".to_owned(), json!(true));
     }
-    let name = cx.definition.record_name(&draft.fields);
-    draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
+    draft.unique_key = Some(unique_name(cx.caller.customer, cx.definition.record_name(&draft.fields)));
 }
 
 /// Prepares the removal of a location with its revoked agents and its data keys.

@@ -42,4 +42,4 @@ pub use config_record_service::ConfigRecordService;
 pub use dependencies::ConfigRecordServiceDependencies;
 pub use event::event_label;
 pub use locations_overview::LocationsOverview;
-pub(super) use record_draft::{field_conflict_error, fields_with_defaults};
+pub(super) use record_draft::{field_conflict_error, fields_with_defaults, unique_name};

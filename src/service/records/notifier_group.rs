@@ -17,7 +17,7 @@ use crate::syntax::node::Node;
 pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = fields_with_defaults(&NOTIFIER_GROUP, body)?;
     validate(cx, &fields, body).await?;
-    Ok(with_unique_key(cx, RecordDraft::new(fields)))
+    Ok(RecordDraft::new(fields).with_unique_name(cx))
 }
 
 pub(super) async fn change_draft(
@@ -27,13 +27,7 @@ pub(super) async fn change_draft(
 ) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&NOTIFIER_GROUP, &old.fields, body)?;
     validate(cx, &fields, body).await?;
-    Ok(with_unique_key(cx, RecordDraft::from_record(old, fields)))
-}
-
-fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = cx.definition.record_name(&draft.fields);
-    draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
-    draft
+    Ok(RecordDraft::from_record(old, fields).with_unique_name(cx))
 }
 
 /// Checks that everything the body names belongs to the account and is listed once. Lists that the body does not

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::domain::ConfigRecord;
+use super::record_context::RecordContext;
+use crate::domain::{ConfigRecord, CustomerId};
 use crate::schema::reader::{FieldReader, InputFormat, reject_secret_sources};
 use crate::schema::table::FieldTable;
 use crate::service::accounts::UserChangeLock;
@@ -49,6 +50,17 @@ impl RecordDraft {
             ..Self::default()
         }
     }
+
+    /// Has no other record of the kind and of the account have its name.
+    pub(super) fn with_unique_name(mut self, cx: &RecordContext<'_>) -> Self {
+        self.unique_key = Some(unique_name(cx.caller.customer, cx.definition.record_name(&self.fields)));
+        self
+    }
+}
+
+/// Returns the unique key of records that have names of their own in `customer`.
+pub(in crate::service) fn unique_name(customer: CustomerId, name: &str) -> String {
+    format!("{customer}:{name}")
 }
 
 /// Reads the fields of a new record: those of the body, and defaults for the rest.

@@ -18,7 +18,7 @@ use crate::syntax::{ValidationError, ValidationErrorKind};
 pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
     let fields = fields_with_defaults(&TEMPLATE, body)?;
     validate(&fields, body)?;
-    Ok(with_unique_key(cx, RecordDraft::new(fields)))
+    Ok(RecordDraft::new(fields).with_unique_name(cx))
 }
 
 pub(super) fn change_draft(
@@ -28,13 +28,7 @@ pub(super) fn change_draft(
 ) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&TEMPLATE, &old.fields, body)?;
     validate(&fields, body)?;
-    Ok(with_unique_key(cx, RecordDraft::from_record(old, fields)))
-}
-
-fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = cx.definition.record_name(&draft.fields);
-    draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
-    draft
+    Ok(RecordDraft::from_record(old, fields).with_unique_name(cx))
 }
 
 /// Renders the template with an example of each notification that it applies to.

@@ -27,7 +27,7 @@ pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Resul
         return Err(ServiceError::Conflict(format!("The account has {MAX_PER_ACCOUNT} views already")));
     }
     fields.insert(OWNER_FIELD.to_owned(), json!(cx.caller.user_id.0));
-    Ok(with_unique_key(cx, RecordDraft::new(fields)))
+    Ok(RecordDraft::new(fields).with_unique_name(cx))
 }
 
 pub(super) fn change_draft(
@@ -44,13 +44,7 @@ pub(super) fn change_draft(
         let message = "Only who made a view can take it back from the others of the account";
         return Err(ServiceError::Forbidden(message.to_owned()));
     }
-    Ok(with_unique_key(cx, RecordDraft::from_record(old, fields)))
-}
-
-fn with_unique_key(cx: &RecordContext<'_>, mut draft: RecordDraft) -> RecordDraft {
-    let name = cx.definition.record_name(&draft.fields);
-    draft.unique_key = Some(format!("{}:{name}", cx.caller.customer));
-    draft
+    Ok(RecordDraft::from_record(old, fields).with_unique_name(cx))
 }
 
 /// Replaces the query by what the list reads of it; fails for a part that the list would ignore.

@@ -74,3 +74,15 @@ pub(super) async fn read_view(
         name: Some(saved.name),
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::web::viewer::test_viewer;
+
+    #[test]
+    fn who_is_not_signed_in_learns_nothing_about_recipients_and_properties() {
+        let query = read_query("recipient=7&group=team&q=a", &test_viewer());
+        assert_eq!(query.to_path(), "/?q=a");
+    }
+}
