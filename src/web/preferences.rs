@@ -44,7 +44,7 @@ pub(super) struct Preferences {
     /// Whether single letters are keys for what is done often (WCAG 2.2, 2.1.4 asks that they can be switched off).
     pub(super) has_single_keys: bool,
     /// The language that the person chose; `None` for what the browser says.
-    language: Option<Language>,
+    pub(super) language: Option<Language>,
     /// The time zone that the person chose; `None` for that of the account.
     pub(super) zone: Option<Zone>,
     /// What the browser says.
@@ -97,12 +97,18 @@ impl Preferences {
         }
     }
 
+    /// Whether the person chose the time zone `name`.
+    pub(super) fn has_zone(&self, name: &str) -> bool {
+        self.zone.is_some_and(|zone| zone.name() == name)
+    }
+
     /// Sets the one that a form or the cookie calls `name`, if `value` is valid.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         match (name, value) {
             ("theme", value) => self.theme = Theme::from_name(value).unwrap_or(self.theme),
             ("keys", "on") => self.has_single_keys = true,
             ("keys", "off") => self.has_single_keys = false,
+            ("language", "") => self.language = None,
             ("language", code) => self.language = Language::from_code(code).or(self.language),
             ("zone", "") => self.zone = None,
             ("zone", zone) => self.zone = Zone::from_name(zone).or(self.zone),
@@ -153,6 +159,9 @@ mod tests {
         }
         assert_eq!(read, preferences);
         read.set("zone", "");
+        read.set("language", "");
+        assert_eq!(read.language, None);
+        read.set("language", "de");
         let account_zone = Zone::from_name("Europe/Paris").unwrap();
         let locale = read.with_account_zone(account_zone).locale();
         assert_eq!((locale.language, locale.zone), (Language::German, account_zone));

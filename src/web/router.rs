@@ -38,7 +38,10 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
         .route("/sign-in", get(super::sign_in::get_sign_in).post(super::sign_in::post_sign_in))
         .route("/sign-in/link", get(super::sign_in::get_sign_in_link).post(super::sign_in::post_sign_in_link))
         .route("/sign-out", post(super::sign_in::post_sign_out))
-        .route("/preferences", post(super::preferences_form::post_preferences))
+        .route(
+            "/preferences",
+            get(super::preferences_form::get_preferences).post(super::preferences_form::post_preferences),
+        )
         .with_state(auth);
     protected_routes
         .merge(metrics_route)

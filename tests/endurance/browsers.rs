@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::endurance::alerts::serve;
 use crate::endurance::daemon::Daemon;
 use crate::support::{geckodriver, lacking};
+use crate::support::long_tests::full;
 
 /// Checks before the first sample, which fill caches and the allocator.
 const WARM_UP: usize = 8;
@@ -26,7 +27,7 @@ fn browser_checks_leave_no_memory_processes_or_files() {
     if browsers.is_empty() {
         return;
     }
-    let rounds = if crate::endurance::full() { 200 } else { 20 };
+    let rounds = if full() { 200 } else { 20 };
     let site = serve(|_, _| 200);
     let folder = tempfile::tempdir().unwrap();
     let create_folder = |name: &str| {
