@@ -41,6 +41,7 @@ mod result;
 mod router;
 mod shares;
 mod sign_in;
+mod sign_in_form;
 mod viewer;
 
 pub use actions::ActionsState;

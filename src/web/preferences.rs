@@ -4,6 +4,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 
 use super::cookies::{Cookie, CookieScope};
+use crate::domain::CustomerId;
 use crate::texts::{Language, Locale, Zone, accepted_language, key};
 
 /// The colours of the pages.
@@ -47,6 +48,8 @@ pub(super) struct Preferences {
     pub(super) language: Option<Language>,
     /// The time zone that the person chose; `None` for that of the account.
     pub(super) zone: Option<Zone>,
+    /// The account that the host looks at; `None` for all of them. Of no effect for others, who belong to one.
+    pub(super) account: Option<CustomerId>,
     /// What the browser says.
     accepted_language: Language,
     /// The time zone of the account.
@@ -60,6 +63,7 @@ impl Default for Preferences {
             has_single_keys: true,
             language: None,
             zone: None,
+            account: None,
             accepted_language: Language::default(),
             account_zone: Zone::default(),
         }
@@ -102,6 +106,11 @@ impl Preferences {
         self.zone.is_some_and(|zone| zone.name() == name)
     }
 
+    /// Whether the host looks at the account `customer`.
+    pub(super) fn has_account(&self, customer: &CustomerId) -> bool {
+        self.account == Some(*customer)
+    }
+
     /// Sets the one that a form or the cookie calls `name`, if `value` is valid.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         match (name, value) {
@@ -110,6 +119,8 @@ impl Preferences {
             ("keys", "off") => self.has_single_keys = false,
             ("language", "") => self.language = None,
             ("language", code) => self.language = Language::from_code(code).or(self.language),
+            ("account", "") => self.account = None,
+            ("account", id) => self.account = id.parse().ok().map(CustomerId).or(self.account),
             ("zone", "") => self.zone = None,
             ("zone", zone) => self.zone = Zone::from_name(zone).or(self.zone),
             _ => {}
@@ -127,6 +138,9 @@ impl Preferences {
         if let Some(zone) = self.zone {
             value.append_pair("zone", zone.name());
         }
+        if let Some(account) = self.account {
+            value.append_pair("account", &account.to_string());
+        }
         value.finish()
     }
 }
@@ -142,6 +156,7 @@ mod tests {
             [("theme", "dark"), ("keys", "off"), ("theme", "pink"), ("keys", "x"), ("z", "y")]
                 .into_iter()
                 .chain([("language", "de"), ("language", "xx"), ("zone", "Etc/GMT+5"), ("zone", "Mars/Base")])
+                .chain([("account", "12"), ("account", "x")])
         {
             preferences.set(name, value);
         }
@@ -150,6 +165,7 @@ mod tests {
             has_single_keys: false,
             language: Some(Language::German),
             zone: Zone::from_name("Etc/GMT+5"),
+            account: Some(CustomerId(12)),
             ..Preferences::default()
         };
         assert_eq!(preferences, expected);

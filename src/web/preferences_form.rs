@@ -5,6 +5,7 @@ use axum::extract::{Request, State};
 use axum::http::header;
 use axum::http::request::Parts;
 use axum::response::{Html, IntoResponse, Response};
+use serde_json::Value;
 use url::{Position, Url};
 
 use super::cookies::{Cookie, CookieScope};
@@ -12,9 +13,10 @@ use super::csrf::RequestOrigin;
 use super::forms::{
     foreign_form_response, is_local_path, local_path, origin_from_head, read_form, see_other,
 };
-use super::page_auth::PageAuth;
+use super::page_auth::{PageAuth, login_check_unavailable};
 use super::page_frame::{PageFrame, render_page};
 use super::preferences::Preferences;
+use crate::domain::{ConfigRecord, CustomerId, UserId};
 use crate::texts::{Language, Locale, Zone};
 
 /// Path of the page.
@@ -24,6 +26,8 @@ const PATH: &str = "/preferences";
 #[template(path = "preferences.html", config = "src/web/askama.toml")]
 struct PreferencesPage {
     preferences: Preferences,
+    /// Ids and names of the accounts; empty where there is no choice.
+    accounts: Vec<(CustomerId, String)>,
     next: String,
     t: Locale,
 }
@@ -36,13 +40,24 @@ pub(super) async fn get_preferences(State(auth): State<PageAuth>, head: Parts) -
     let viewer = auth.admit(&head).await.ok();
     let preferences =
         viewer.as_ref().map_or_else(|| Preferences::from_head(&head), |viewer| viewer.preferences);
+    let caller = viewer.as_ref().and_then(|viewer| viewer.caller.as_ref());
+    let accounts = match caller {
+        Some(caller) if caller.user_id == UserId::HOST => {
+            match auth.account_service.customers(caller).await {
+                Ok(accounts) if accounts.len() > 1 => accounts.iter().map(to_choice).collect(),
+                Ok(_) => Vec::new(),
+                Err(error) => return login_check_unavailable(&error),
+            }
+        }
+        _ => Vec::new(),
+    };
     let t = preferences.locale();
     let next = match referring_path(&head) {
         path if path.starts_with(PATH) => "/".to_owned(),
         path => local_path(&path),
     };
     // Writing into a string cannot fail.
-    let body = PreferencesPage { preferences, next, t }.render().unwrap_or_default();
+    let body = PreferencesPage { preferences, accounts, next, t }.render().unwrap_or_default();
     let title = format!("{} · Vigie", t.text("Preferences"));
     let frame = viewer.as_ref().map_or_else(
         || PageFrame::without_viewer(&title, preferences),
@@ -50,6 +65,11 @@ pub(super) async fn get_preferences(State(auth): State<PageAuth>, head: Parts) -
     );
     let page: Html<String> = render_page(frame, &body);
     page.into_response()
+}
+
+fn to_choice(account: &ConfigRecord) -> (CustomerId, String) {
+    let name = account.fields.get("name").and_then(Value::as_str).unwrap_or_default();
+    (CustomerId(account.id), name.to_owned())
 }
 
 /// `POST /preferences`: sets those that the form names, and returns to the page `next` of the form, or else to the page

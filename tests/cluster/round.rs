@@ -22,8 +22,8 @@ use crate::agents::network::SETUP;
 use crate::daemon::ledger::now;
 use crate::daemon::postgres_ledger::differing_counts;
 use crate::endurance::kill::RandomMoments;
-use crate::support::namespace::inside_with_mounts;
 use crate::support::long_tests::full;
+use crate::support::namespace::inside_with_mounts;
 
 /// Faults of a short run.
 const FAULTS_OF_SHORT_RUN: usize = 3;

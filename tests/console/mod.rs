@@ -13,6 +13,7 @@ mod keys;
 mod list;
 mod live;
 mod many;
+mod preferences;
 mod results;
 mod server;
 mod shell;

@@ -17,8 +17,8 @@ use super::ledger::{Ledger, MONITORS, RUN_TIME_AFTER_RESTART, Record, all_result
 use super::process::{Daemon, command, folder};
 use crate::endurance::alerts::{Notice, expected_notices, serve};
 use crate::endurance::kill::RandomMoments;
-use crate::support::postgres::PostgresServer;
 use crate::support::long_tests::full;
+use crate::support::postgres::PostgresServer;
 
 /// The first of the monitors fail every other minute. There are few, so that no recipient gets too much in a minute.
 const FLAPPING_MONITORS: usize = 24;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::endurance::alerts::serve;
 use crate::endurance::daemon::Daemon;
-use crate::support::{geckodriver, lacking};
 use crate::support::long_tests::full;
+use crate::support::{geckodriver, lacking};
 
 /// Checks before the first sample, which fill caches and the allocator.
 const WARM_UP: usize = 8;

@@ -11,8 +11,8 @@ use vigie::store::{
 use crate::store::copy::{LIMIT, assert_same_contents, database, refused, source};
 use crate::store::samples::{at, commit_results, new_property, ok, sqlite};
 use crate::support::binary::{err, out, vigie};
-use crate::support::postgres::SharedDatabase;
 use crate::support::long_tests::full;
+use crate::support::postgres::SharedDatabase;
 
 fn sqlite_location(path: &Path) -> StoreLocation {
     StoreLocation::Sqlite(path.to_owned())
