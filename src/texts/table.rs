@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use super::language::Language;
 use super::row::Row;
-use super::{console, words};
+use super::{apply, console, words};
 
 /// Sentences and labels, by the part of the pages that they were written for.
-pub(super) const SENTENCES: &[&[Row]] = &[console::SHELL];
+pub(super) const SENTENCES: &[&[Row]] = &[console::SHELL, apply::APPLY];
 
 static BY_ENGLISH: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
     SENTENCES.iter().copied().chain([words::WORDS]).flatten().map(|row| (row.0, row)).collect()

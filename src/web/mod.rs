@@ -3,6 +3,7 @@
 //! can be read and used without scripts, and load nothing from other hosts.
 
 mod actions;
+mod apply_page;
 mod assets;
 mod bulk;
 #[cfg(test)]

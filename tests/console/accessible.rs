@@ -50,6 +50,7 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
         "/?group=team",
         "/locations",
         "/preferences",
+        "/apply",
         "/account",
         "/account/recipients",
         "/account/notifier-groups/new",

@@ -3,6 +3,7 @@
 mod accessible;
 mod account;
 mod actions;
+mod apply;
 mod browser;
 mod charts;
 mod editors;

@@ -20,6 +20,7 @@ use crate::domain::{LocationId, MonitorType, Permission};
 use crate::schema::{Monitor, table};
 use crate::service::monitors::{self, form_context};
 use crate::service::{Caller, ServiceError};
+use crate::texts::Locale;
 use crate::web::actions::{ActionsState, OwnForm, find_own, refused};
 use crate::web::forms::see_other;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
@@ -38,6 +39,7 @@ pub(in crate::web) struct NewFormQuery {
 struct MonitorTypes {
     /// Name, what it checks, and whether this build checks it.
     types: Vec<(&'static str, &'static str, bool)>,
+    t: Locale,
 }
 
 /// `GET /monitors/new?type=`: the form of a new monitor; without a type, the types.
@@ -58,7 +60,8 @@ pub(in crate::web) async fn get_new_form(
             let is_checked = context.checked_types.contains(monitor_type);
             (monitor_type.name(), table::for_type(*monitor_type).description, is_checked)
         };
-        let types = MonitorTypes { types: MonitorType::ALL.iter().map(to_entry).collect() };
+        let types =
+            MonitorTypes { types: MonitorType::ALL.iter().map(to_entry).collect(), t: viewer.locale() };
         let frame = PageFrame {
             section: Some(Section::Monitors),
             breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],

@@ -31,10 +31,7 @@ const MAX_KEPT_BYTES: usize = 128 * 1024;
 
 /// Reads the form of a monitor or a record. Without a session, asks to sign in, and keeps what was typed. A form of an
 /// earlier session is shown again.
-pub(in crate::web::form) async fn read_kept_form(
-    auth: &PageAuth,
-    request: Request,
-) -> Result<OwnForm, Response> {
+pub(in crate::web) async fn read_kept_form(auth: &PageAuth, request: Request) -> Result<OwnForm, Response> {
     let (head, body) = request.into_parts();
     let is_signed_in = match auth.session_caller(&head).await {
         Ok(caller) => caller.is_some(),
