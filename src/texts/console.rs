@@ -22,6 +22,25 @@ pub(super) const SHELL: &[Row] = &[
     ("single keys", "Einzeltasten", "touches simples"),
     ("Language", "Sprache", "Langue"),
     ("Time zone", "Zeitzone", "Fuseau horaire"),
+    ("Your password", "Ihr Passwort", "Votre mot de passe"),
+    (
+        "The password with which you sign in",
+        "Das Passwort, mit dem Sie sich anmelden",
+        "Le mot de passe avec lequel vous vous connectez",
+    ),
+    (
+        "The password is changed, and you are signed out everywhere.",
+        "Das Passwort ist geändert, und Sie sind überall abgemeldet.",
+        "Le mot de passe est modifié et vous êtes déconnecté partout.",
+    ),
+    (
+        "The new passwords differ.",
+        "Die neuen Passwörter unterscheiden sich.",
+        "Les nouveaux mots de passe diffèrent.",
+    ),
+    ("Current password", "Bisheriges Passwort", "Mot de passe actuel"),
+    ("New password", "Neues Passwort", "Nouveau mot de passe"),
+    ("New password again", "Neues Passwort noch einmal", "Nouveau mot de passe, encore une fois"),
     ("Preferences", "Einstellungen", "Préférences"),
     (
         "They count for this browser. Times of the API and of CSV files are always in UTC.",

@@ -35,18 +35,26 @@ pub struct Browser {
     kind: BrowserKind,
     _driver: Daemon,
     _profile: tempfile::TempDir,
-    _room: SemaphorePermit<'static>,
+    _room: Option<SemaphorePermit<'static>>,
 }
 
 impl Browser {
     pub async fn open(kind: BrowserKind, setup: Setup) -> Self {
-        let room = browser_permit().await;
+        Self::start(kind, setup, Some(browser_permit().await)).await
+    }
+
+    async fn start(kind: BrowserKind, setup: Setup, room: Option<SemaphorePermit<'static>>) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let (driver, port) = start_driver(kind);
         let mut client = ClientBuilder::new(HttpConnector::new());
         let client = client.capabilities(capabilities(kind, setup, profile.path()));
         let client = client.connect(&format!("http://127.0.0.1:{port}")).await.unwrap();
         Self { client, kind, _driver: driver, _profile: profile, _room: room }
+    }
+
+    /// Opens another browser within the permit of this one.
+    pub async fn beside(other: &Self) -> Self {
+        Self::start(other.kind, Setup::default(), None).await
     }
 
     /// Opens a browser whose person signs in as the host, and sees the list of monitors.

@@ -19,5 +19,6 @@ mod results;
 mod server;
 mod shell;
 mod slow;
+mod users;
 mod views;
 mod walk;

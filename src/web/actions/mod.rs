@@ -10,7 +10,8 @@ mod test_page;
 pub(super) use buttons::render_buttons;
 pub(super) use monitor_actions::{find_own, post_pause, post_resume, post_test};
 pub(super) use own_form::{
-    FormSession, MAX_BUTTON_FORM_BYTES, MAX_MONITOR_FORM_BYTES, OwnForm, read_form_of_person, read_own_form,
+    FormSender, FormSession, MAX_BUTTON_FORM_BYTES, MAX_MONITOR_FORM_BYTES, OwnForm, read_form_of_anybody,
+    read_form_of_person, read_own_form,
 };
 pub(super) use refusal::refused;
 pub use state::ActionsState;

@@ -35,10 +35,32 @@ pub(in crate::web) async fn read_own_form(
     request: Request,
     max_bytes: usize,
 ) -> Result<OwnForm, Response> {
-    match read_form_of_person(auth, request, max_bytes).await? {
-        (form, FormSession::Same) => Ok(form),
-        (_, FormSession::Earlier | FormSession::Foreign) => Err(foreign_form_response()),
+    own(read_form_of_person(auth, request, max_bytes, FormSender::Editor).await?)
+}
+
+/// Like [`read_own_form`], for forms of everybody who is signed in.
+pub(in crate::web) async fn read_form_of_anybody(
+    auth: &PageAuth,
+    request: Request,
+    max_bytes: usize,
+) -> Result<OwnForm, Response> {
+    own(read_form_of_person(auth, request, max_bytes, FormSender::Anybody).await?)
+}
+
+fn own((form, session): (OwnForm, FormSession)) -> Result<OwnForm, Response> {
+    match session {
+        FormSession::Same => Ok(form),
+        FormSession::Earlier | FormSession::Foreign => Err(foreign_form_response()),
     }
+}
+
+/// Who may send a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::web) enum FormSender {
+    /// Whoever may change monitors.
+    Editor,
+    /// Whoever is signed in.
+    Anybody,
 }
 
 /// Which session a form was made for.
@@ -57,13 +79,14 @@ pub(in crate::web) async fn read_form_of_person(
     auth: &PageAuth,
     request: Request,
     max_bytes: usize,
+    sender: FormSender,
 ) -> Result<(OwnForm, FormSession), Response> {
     let (head, body) = request.into_parts();
     let viewer = auth.admit(&head).await?;
     if viewer.form_token().is_none() {
         return Err(foreign_form_response());
     }
-    if !viewer.may_edit() {
+    if sender == FormSender::Editor && !viewer.may_edit() {
         let message = "Your role does not permit changing monitors";
         return Err(refused(&ServiceError::Forbidden(message.to_owned())));
     }

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::form_action::GO_ON;
 use super::input_names::ACTION_NAME;
 use crate::texts::key;
-use crate::web::actions::{FormSession, MAX_MONITOR_FORM_BYTES, OwnForm, read_form_of_person};
+use crate::web::actions::{FormSender, FormSession, MAX_MONITOR_FORM_BYTES, OwnForm, read_form_of_person};
 use crate::web::cookies::{Cookie, CookieScope};
 use crate::web::csrf::{FORM_TOKEN_FIELD, RequestOrigin, form_token};
 use crate::web::forms::{foreign_form_response, is_local_path, origin_from_head};
@@ -44,7 +44,8 @@ pub(in crate::web) async fn read_kept_form(auth: &PageAuth, request: Request) ->
     let scope = CookieScope::of(&head);
     let browser = scope.read(Cookie::Form, &head.headers);
     let request = Request::from_parts(head, body);
-    let (mut form, session) = read_form_of_person(auth, request, MAX_MONITOR_FORM_BYTES).await?;
+    let (mut form, session) =
+        read_form_of_person(auth, request, MAX_MONITOR_FORM_BYTES, FormSender::Editor).await?;
     let sealed = form.fields.remove(KEPT_FIELD);
     let kept = sealed.zip(browser).and_then(|(sealed, browser)| open(auth, &browser, &sealed));
     let is_looked_at_again = kept.is_some() || session == FormSession::Earlier;

@@ -4,7 +4,7 @@ use crate::domain::ConfigRecordKind;
 use crate::schema::field::Field;
 use crate::schema::table::FieldTable;
 use crate::schema::table::alerting::{NOTIFIER_GROUP, RECIPIENT, SLA, TEMPLATE};
-use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, PROPERTY, USER};
+use crate::schema::table::records::{ACCOUNT, CERTIFICATE, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::BLACKOUT;
 use crate::schema::table::views::VIEW;
 use crate::web::form::form_fields::shown_fields;
@@ -36,6 +36,11 @@ impl RecordPages {
         shown_fields(self.table).collect()
     }
 
+    /// Whether there is one record only, that of the account itself: it has a form and no list.
+    pub(super) fn is_single(&self) -> bool {
+        self.kind == ConfigRecordKind::Customer
+    }
+
     /// Returns the path of the list.
     pub(super) fn list_path(&self) -> String {
         format!("/account/{}", self.path)
@@ -43,7 +48,7 @@ impl RecordPages {
 }
 
 /// Every kind, in the order of the index.
-pub(in crate::web) static PAGES: [RecordPages; 10] = [
+pub(in crate::web) static PAGES: [RecordPages; 11] = [
     RecordPages {
         kind: ConfigRecordKind::Recipient,
         path: "recipients",
@@ -154,6 +159,16 @@ pub(in crate::web) static PAGES: [RecordPages; 10] = [
         columns: &["login", "name", "role", "enabled"],
         is_changeable: true,
         removal: "The user is signed out everywhere, and the user's tokens end.",
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Customer,
+        path: "settings",
+        title: "Settings",
+        noun: "account",
+        table: &ACCOUNT,
+        columns: &[],
+        is_changeable: true,
+        removal: "",
     },
 ];
 

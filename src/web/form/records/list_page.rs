@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 use super::kinds::{PAGES, RecordPages};
 use super::record_choices::record_choices;
 use super::record_form::render_account_page;
-use super::record_page::{NoPage, find};
+use super::record_page::{NoPage, edit_form, find};
 use super::state::AccountState;
-use crate::domain::{ConfigRecordFilter, Pagination};
+use crate::domain::{ConfigRecordFilter, Pagination, UserId};
+use crate::texts::Locale;
 use crate::web::actions::refused;
 use crate::web::form::form_choices::Choices;
 use crate::web::form::labels::label;
@@ -26,7 +27,11 @@ const MAX_CELL_CHARS: usize = 120;
 
 #[derive(Template)]
 #[template(path = "account_index.html", config = "src/web/askama.toml")]
-struct Index;
+struct Index {
+    /// Whether the person has a password that they can change.
+    has_password: bool,
+    t: Locale,
+}
 
 #[derive(Template)]
 #[template(path = "record_list.html", config = "src/web/askama.toml")]
@@ -56,12 +61,12 @@ pub(in crate::web) struct ListQuery {
 
 /// `GET /account`
 pub(in crate::web) async fn get_index(Extension(viewer): Extension<Viewer>) -> Response {
-    if viewer.caller.is_none() {
-        return NoPage::NotSignedIn.into_response();
-    }
+    let Some(caller) = &viewer.caller else { return NoPage::NotSignedIn.into_response() };
+    let has_password = caller.user_id != UserId::HOST && viewer.form_token().is_some();
     let frame = PageFrame { section: Some(Section::Account), ..PageFrame::new("Account · Vigie", &viewer) };
     // Writing into a string cannot fail.
-    render_page(frame, &Index.render().unwrap_or_default()).into_response()
+    render_page(frame, &Index { has_password, t: viewer.locale() }.render().unwrap_or_default())
+        .into_response()
 }
 
 /// `GET /account/{kind}`
@@ -75,6 +80,9 @@ pub(in crate::web) async fn get_list(
         Ok(found) => found,
         Err(refusal) => return refusal.into_response(),
     };
+    if pages.is_single() {
+        return edit_form(&state, &viewer, &caller, pages, &caller.customer.to_string()).await;
+    }
     let page = query.page.unwrap_or(1).max(1);
     let wanted = Pagination { limit: PAGE_ROWS, offset: u64::from(page - 1) * u64::from(PAGE_ROWS) };
     let listed = state.config_record_service.list(&caller, ConfigRecordFilter::new(pages.kind), wanted).await;

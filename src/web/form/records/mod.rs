@@ -2,6 +2,7 @@
 
 mod kinds;
 mod list_page;
+mod password_page;
 mod record_choices;
 mod record_form;
 mod record_page;
@@ -10,6 +11,7 @@ mod state;
 
 pub(in crate::web) use kinds::PAGES;
 pub(in crate::web) use list_page::{get_index, get_list};
+pub(in crate::web) use password_page::{get_password_form, post_password_form};
 pub(in crate::web) use record_page::{get_edit_form, get_new_form, post_edit_form, post_new_form};
 pub(in crate::web) use removal::{get_removal, post_removal};
 pub use state::AccountState;

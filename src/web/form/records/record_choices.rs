@@ -6,6 +6,7 @@ use crate::domain::{ConfigRecordFilter, ConfigRecordKind, MonitorId, Notificatio
 use crate::schema::table::alerting::METHOD_IDS;
 use crate::service::monitors::form_context;
 use crate::service::{Caller, ServiceError};
+use crate::texts::Zone;
 use crate::web::form::form_choices::{Choices, FormChoices};
 
 /// Most monitors that are offered as a choice; of more, the id is typed.
@@ -39,7 +40,9 @@ pub(super) async fn record_choices(
     );
     let account = form_context(&state.actions.monitor_service, caller).await?;
     let locations = account.locations.iter().map(|location| (location.id.to_string(), location.name.clone()));
-    choices.add("exclusions.location_id", locations.collect());
+    let locations: Choices = locations.collect();
+    choices.add("default_locations.id", locations.clone());
+    choices.add("exclusions.location_id", locations);
     let recipients = account.choices.recipients.iter();
     let recipients: Choices = recipients.map(|(id, name)| (id.0.to_string(), name.clone())).collect();
     let monitors = monitors(state, caller);
@@ -56,6 +59,9 @@ pub(super) async fn record_choices(
         }
         choices.add("monitor_id", monitors.clone());
         choices.add("monitors.id", monitors);
+    }
+    if pages.kind == ConfigRecordKind::Customer {
+        choices.add("time_zone", Zone::choices().map(|name| (name.to_owned(), name.to_owned())).collect());
     }
     if pages.kind == ConfigRecordKind::NotifierGroup {
         choices.add("templates.id", templates(state, caller).await?);

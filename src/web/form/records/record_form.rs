@@ -57,6 +57,8 @@ struct RecordFormPage<'a> {
     choices_of: &'a str,
     general_errors: Vec<String>,
     inputs: Vec<FormInput>,
+    /// Whether the person may save it.
+    may_edit: bool,
     list_path: &'a str,
     /// Path of the page that asks whether to remove it; empty for a new one.
     removal_path: &'a str,
@@ -150,6 +152,9 @@ impl RecordForm {
         let (noun, list_path) = (pages.noun, pages.list_path());
         let (title, action, removal_path) = match self.id {
             None => (format!("New {noun}"), format!("{list_path}/new"), String::new()),
+            Some(id) if pages.is_single() => {
+                (pages.title.to_owned(), format!("{list_path}/{id}"), String::new())
+            }
             Some(id) => {
                 (format!("Edit {noun}"), format!("{list_path}/{id}"), format!("{list_path}/{id}/remove"))
             }
@@ -163,6 +168,7 @@ impl RecordForm {
             choices_of: self.texts.get("type").map_or("", String::as_str),
             general_errors: general_errors(&fields, &self.errors),
             inputs: fields.iter().map(to_input).collect(),
+            may_edit: viewer.may_edit() && state.config_record_service.may_edit(caller, pages.kind),
             list_path: &list_path,
             removal_path: &removal_path,
         };

@@ -37,6 +37,7 @@ pub(in crate::web) async fn get_new_form(
     Path(kind): Path<String>,
 ) -> Response {
     match find(&viewer, &kind) {
+        Ok((pages, _)) if pages.is_single() => not_found("This page does not exist"),
         Ok((pages, caller)) if state.config_record_service.may_edit(&caller, pages.kind) => {
             RecordForm::new(pages).render(&state, &viewer, &caller, StatusCode::OK).await
         }
@@ -58,8 +59,19 @@ pub(in crate::web) async fn get_edit_form(
         Ok(_) => return not_found("This page does not exist"),
         Err(refusal) => return refusal.into_response(),
     };
-    match load(&state, &caller, pages, &id).await {
-        Ok(form) => form.render(&state, &viewer, &caller, StatusCode::OK).await,
+    edit_form(&state, &viewer, &caller, pages, &id).await
+}
+
+/// Makes the page with the form of the record `id`.
+pub(super) async fn edit_form(
+    state: &AccountState,
+    viewer: &Viewer,
+    caller: &Caller,
+    pages: &'static RecordPages,
+    id: &str,
+) -> Response {
+    match load(state, caller, pages, id).await {
+        Ok(form) => form.render(state, viewer, caller, StatusCode::OK).await,
         Err(response) => response,
     }
 }
@@ -71,6 +83,7 @@ pub(in crate::web) async fn post_new_form(
     request: Request,
 ) -> Response {
     let (form, pages, caller) = match read(&state, &kind, request).await {
+        Ok((_, pages, _)) if pages.is_single() => return not_found("This page does not exist"),
         Ok(read) => read,
         Err(response) => return response,
     };
@@ -139,6 +152,9 @@ pub(super) async fn load(
 ) -> Result<RecordForm, Response> {
     let missing = || not_found("It does not exist");
     let id = id.parse().map_err(|_| missing())?;
+    if pages.is_single() && id != caller.customer.0 {
+        return Err(missing());
+    }
     match state.config_record_service.get(caller, pages.kind, id).await {
         Ok((record, revision)) => Ok(RecordForm::existing(pages, id, record, revision)),
         Err(ServiceError::NotFound) => Err(missing()),
@@ -201,6 +217,9 @@ fn created_or_list(
         (label(name), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     };
     let values: Vec<_> = saved.create_response_fields.iter().map(to_text).collect();
+    if pages.is_single() {
+        return see_other("/account", None);
+    }
     if id.is_some() || values.is_empty() {
         return see_other(&pages.list_path(), None);
     }

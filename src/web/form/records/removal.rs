@@ -13,6 +13,7 @@ use crate::service::ServiceError;
 use crate::web::actions::refused;
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
+use crate::web::responses::not_found;
 use crate::web::viewer::Viewer;
 
 #[derive(Template)]
@@ -34,7 +35,8 @@ pub(in crate::web) async fn get_removal(
     Path((kind, id)): Path<(String, String)>,
 ) -> Response {
     let (pages, caller) = match find(&viewer, &kind) {
-        Ok(found) => found,
+        Ok(found) if !found.0.is_single() => found,
+        Ok(_) => return not_found("This page does not exist"),
         Err(refusal) => return refusal.into_response(),
     };
     let record = match load(&state, &caller, pages, &id).await {
@@ -69,6 +71,7 @@ pub(in crate::web) async fn post_removal(
     request: Request,
 ) -> Response {
     let (form, pages, caller) = match read(&state, &kind, request).await {
+        Ok((_, pages, _)) if pages.is_single() => return not_found("This page does not exist"),
         Ok(read) => read,
         Err(response) => return response,
     };
