@@ -67,6 +67,26 @@ impl Locale {
         }
     }
 
+    /// Writes a number that has commas between groups of digits with the mark of the language.
+    #[must_use]
+    pub fn grouped(self, number: String) -> String {
+        match self.language {
+            Language::English => number,
+            Language::German => number.replace(',', "."),
+            // A narrow space that does not break.
+            Language::French => number.replace(',', "\u{202f}"),
+        }
+    }
+
+    /// Returns a label as it stands within a sentence. German nouns keep their capital.
+    #[must_use]
+    pub fn within_sentence(self, label: &str) -> String {
+        match self.language {
+            Language::German => label.to_owned(),
+            Language::English | Language::French => label.to_lowercase(),
+        }
+    }
+
     /// Formats microseconds for people: `840 µs`, `12.3 ms`, `4.56 s`.
     #[must_use]
     pub fn micros(self, micros: u64) -> String {
@@ -117,6 +137,9 @@ mod tests {
         let in_language = |language| Locale { language, ..Locale::default() };
         let (english, french) = (in_language(Language::English), in_language(Language::French));
         assert_eq!([english.micros(12_345), french.micros(4_560_000)], ["12.3 ms", "4,56 s"]);
+        assert_eq!([english.micros(0), english.micros(999)], ["0 µs", "999 µs"]);
+        let german = in_language(Language::German);
+        assert_eq!([english, german].map(|t| t.grouped("1,234".to_owned())), ["1,234", "1.234"]);
         assert_eq!(english.count("{count} run", "{count} runs", 0), "0 runs");
         assert_eq!(french.count("{count} run", "{count} runs", 0), "0 run");
     }

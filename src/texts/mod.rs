@@ -7,9 +7,17 @@ mod row;
 mod table;
 #[cfg(test)]
 mod table_tests;
+#[cfg(test)]
+mod untranslated_tests;
 mod zone;
 
 mod console;
+mod field_helps;
+mod field_labels;
+mod monitor;
+mod monitors;
+mod records;
+mod result;
 mod words;
 
 pub use accepted_language::accepted_language;

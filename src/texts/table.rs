@@ -5,13 +5,40 @@ use std::sync::LazyLock;
 
 use super::language::Language;
 use super::row::Row;
-use super::{console, words};
+use super::{console, field_helps, field_labels, monitor, monitors, records, result, words};
 
 /// Sentences and labels, by the part of the pages that they were written for.
-pub(super) const SENTENCES: &[&[Row]] = &[console::SHELL];
+pub(super) const SENTENCES: &[&[Row]] = &[
+    console::SHELL,
+    monitors::LIST,
+    monitors::VIEWS,
+    monitors::BULK,
+    monitor::STATE,
+    monitor::PAGE,
+    monitor::RELIABILITY,
+    monitor::LATENCY,
+    result::VERDICT,
+    result::DETAILS,
+    result::EVIDENCE,
+    result::SHARES,
+    records::HISTORY,
+    records::LOCATIONS,
+    records::RECORDS,
+    records::FORMS,
+];
+
+/// Labels of fields, and what is said about them: the tables of fields have them in English.
+const FIELD_TEXTS: &[&[Row]] = &[field_labels::LABELS, field_helps::HELPS];
 
 static BY_ENGLISH: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
-    SENTENCES.iter().copied().chain([words::WORDS]).flatten().map(|row| (row.0, row)).collect()
+    SENTENCES
+        .iter()
+        .chain(FIELD_TEXTS)
+        .copied()
+        .chain([words::WORDS])
+        .flatten()
+        .map(|row| (row.0, row))
+        .collect()
 });
 
 /// Returns `english` in `language`; `english` itself when the table lacks it.

@@ -21,10 +21,11 @@ fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The sources of the pages, by path.
-fn page_sources() -> BTreeMap<PathBuf, String> {
+/// The sources of the pages and of what they show, by path.
+pub(super) fn page_sources() -> BTreeMap<PathBuf, String> {
     let mut paths = Vec::new();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web"), &mut paths);
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/service"), &mut paths);
     paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }
 
@@ -41,7 +42,7 @@ fn placeholders(text: &str) -> BTreeSet<String> {
 fn every_text_that_pages_name_is_in_the_table() {
     let known: BTreeSet<&str> = rows().chain(WORDS).map(|row| row.0).collect();
     let in_code = Regex::new(
-        r#"(?:(?:\bt|locale\(\))\s*\.(?:text|fill|html)|\bkey)\(\s*"((?:[^"\\]|\\.)*)"|\bt\.count\(\s*"([^"]*)",\s*"([^"]*)""#,
+        r#"(?:(?:\bt|locale\(\))\s*\.(?:text|fill|html)|\bkey|\bnot_found|\brender_(?:notice|retry)_page)\(\s*"((?:[^"\\]|\\.)*)"|\bt\.count\(\s*"([^"]*)",\s*"([^"]*)""#,
     );
     let in_scripts = Regex::new(r#"\btext\(\s*"([^"]*)""#);
     let (in_code, in_scripts) = (in_code.unwrap(), in_scripts.unwrap());

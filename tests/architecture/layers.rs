@@ -51,7 +51,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "service",
-        "syntax redaction script evaluate schedule schema alerting telemetry vault notify store bus catalog pipeline",
+        "syntax redaction script evaluate schedule schema texts alerting telemetry vault notify store bus catalog pipeline",
     ),
     // Layer 6.
     ("api", "syntax redaction schedule schema telemetry service"),

@@ -18,6 +18,7 @@ use crate::domain::{LocationId, MonitorType, Permission};
 use crate::schema::{Monitor, table};
 use crate::service::monitors::{self, form_context};
 use crate::service::{Caller, ServiceError};
+use crate::texts::Locale;
 use crate::web::actions::{ActionsState, MAX_MONITOR_FORM_BYTES, OwnForm, find_own, read_own_form, refused};
 use crate::web::forms::see_other;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
@@ -36,6 +37,7 @@ pub(in crate::web) struct NewFormQuery {
 struct MonitorTypes {
     /// Name, what it checks, and whether this build checks it.
     types: Vec<(&'static str, &'static str, bool)>,
+    t: Locale,
 }
 
 /// `GET /monitors/new?type=`: the form of a new monitor; without a type, the types.
@@ -52,15 +54,17 @@ pub(in crate::web) async fn get_new_form(
         Err(error) => return refused(&error),
     };
     let Some(monitor_type) = MonitorType::from_name(&query.monitor_type) else {
+        let t = viewer.locale();
         let to_entry = |monitor_type: &MonitorType| {
             let is_checked = context.checked_types.contains(monitor_type);
             (monitor_type.name(), table::for_type(*monitor_type).description, is_checked)
         };
-        let types = MonitorTypes { types: MonitorType::ALL.iter().map(to_entry).collect() };
+        let types = MonitorTypes { types: MonitorType::ALL.iter().map(to_entry).collect(), t };
+        let title = format!("{} · Vigie", t.text("New monitor"));
         let frame = PageFrame {
             section: Some(Section::Monitors),
             breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
-            ..PageFrame::new("New monitor · Vigie", &viewer)
+            ..PageFrame::new(&title, &viewer)
         };
         // Writing into a string cannot fail.
         return render_page(frame, &types.render().unwrap_or_default()).into_response();
@@ -163,7 +167,7 @@ async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, f
             page.status = StatusCode::UNPROCESSABLE_ENTITY;
         }
         Err(ServiceError::PreconditionFailed) => {
-            page.errors = vec![subject.conflict_error(&page.texts)];
+            page.errors = vec![subject.conflict_error(&page.texts, viewer.locale())];
             page.status = StatusCode::PRECONDITION_FAILED;
             if let FormSubject::Existing(monitor) = subject {
                 page.revision = monitor.revision.to_string();
