@@ -111,7 +111,7 @@ async fn omitted_fields_have_their_defaults() {
             "method_description": "E-mail (HTML)", "username": null, "password": null,
             "availability_alert": true, "performance_alert": false, "notify_on_clear": false,
             "start_threshold": 1, "stop_threshold": 10, "attach_screen_capture": false,
-            "attach_server_response": false, "blackout_ids": [], "notifier_groups": [],
+            "attach_server_response": false, "language": null, "blackout_ids": [], "notifier_groups": [],
         })
     );
     let facts = kit.accounts.account(CustomerId(1)).await.unwrap();

@@ -12,6 +12,8 @@ mod form_subject;
 mod input;
 mod input_names;
 mod item_edits;
+#[cfg(test)]
+mod label_tests;
 mod labels;
 mod monitor_form;
 mod nested_values;

@@ -37,6 +37,12 @@ impl RecordPages {
         shown_fields(self.table).collect()
     }
 
+    /// Returns the fields in the list.
+    #[cfg(test)]
+    pub(in crate::web::form) fn columns(&self) -> &'static [&'static str] {
+        self.columns
+    }
+
     /// Returns the path of the list.
     pub(super) fn list_path(&self) -> String {
         format!("/account/{}", self.path)
