@@ -6,12 +6,6 @@ use regex::Regex;
 
 use super::table_tests::page_sources;
 
-/// Files whose content stays in English.
-const ENGLISH_FILES: [&str; 1] = [
-    // The manual, marked as English, with its search.
-    "manual.rs",
-];
-
 /// Texts that are the same in every language.
 const COMMON_TEXTS: [&str; 8] = [
     // Names, of which the second stands between dots in the foot.
@@ -66,7 +60,7 @@ fn pages_take_every_text_from_the_table() {
     for (path, source) in page_sources() {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let is_page = path.starts_with(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web"));
-        if !is_page || name.ends_with("_tests.rs") || ENGLISH_FILES.contains(&name) {
+        if !is_page || name.ends_with("_tests.rs") {
             continue;
         }
         let texts = match path.extension().and_then(|extension| extension.to_str()) {
