@@ -39,6 +39,18 @@ impl Locale {
         fill(self.text(english), values, |value| escape_html(value).into_owned())
     }
 
+    /// Escapes a text that is in English whatever the language, such as what a check found, and marks it as that.
+    #[must_use]
+    pub fn english_html(self, text: &str) -> String {
+        let escaped = escape_html(text);
+        match self.language {
+            Language::German | Language::French if !text.is_empty() => {
+                format!(r#"<span lang="en">{escaped}</span>"#)
+            }
+            _ => escaped.into_owned(),
+        }
+    }
+
     /// Returns the text for `count`, with it in place of `{count}`.
     #[must_use]
     pub fn count(self, one: &str, other: &str, count: u64) -> String {
@@ -130,6 +142,9 @@ mod tests {
         let locale = Locale::default();
         assert_eq!(locale.fill("{a} of {b} {c}", &[("a", "{b}"), ("b", "<")]), "{b} of < {c}");
         assert_eq!(locale.html("<b>{a}</b>", &[("a", "<i>")]), "<b>&lt;i&gt;</b>");
+        let german = Locale { language: Language::German, ..locale };
+        assert_eq!([locale.english_html("<i>"), german.english_html("")], ["&lt;i&gt;", ""]);
+        assert_eq!(german.english_html("<i>"), r#"<span lang="en">&lt;i&gt;</span>"#);
     }
 
     #[test]

@@ -322,7 +322,11 @@ fn render_result_row(
     let reason_text =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
     let suppression = suppression_text(result, t);
-    let texts = [t.text(trigger_text(result)), reason_text.as_str(), suppression.as_str()];
+    let texts = [
+        t.text(trigger_text(result)).to_owned(),
+        t.english_html(&reason_text),
+        escape(&suppression).into_owned(),
+    ];
     let reason_text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let attempt_count_text =
         if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
@@ -338,7 +342,7 @@ fn render_result_row(
         render_phase_bar(&result.phases(), t),
         t.text("attempts"),
         result.address.map(format_peer).unwrap_or_default(),
-        escape(&reason_text)
+        reason_text
     );
     LiveRow { id: row_id, html }
 }

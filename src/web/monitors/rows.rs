@@ -130,7 +130,7 @@ fn render_reason(row: &StatusRow, now: Timestamp, t: Locale) -> String {
     }
     let Some(state) = &row.state else { return String::new() };
     let last_result = row.last_result.as_ref();
-    escape(&last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason)).into_owned()
+    t.english_html(&last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason))
 }
 
 /// Renders the head of the table.

@@ -30,7 +30,7 @@ pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>
             t.micros(view.total_us),
             view.object_count,
             view.decoded_bytes,
-            escape(view.reason.as_deref().unwrap_or_default())
+            t.english_html(view.reason.as_deref().unwrap_or_default())
         );
     }
     out.push_str("</tbody></table></div>");

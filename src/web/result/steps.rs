@@ -25,7 +25,7 @@ pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], t: Locale) 
     for step in steps {
         let (css_class, status_text) =
             if step.passed { ("ok", t.text("ok")) } else { ("error", step.status.text()) };
-        let reasons: Vec<_> = step.reasons.iter().map(|reason| escape(reason)).collect();
+        let reasons: Vec<_> = step.reasons.iter().map(|reason| t.english_html(reason)).collect();
         let _ = write!(
             out,
             r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td class="n" data-h="{}">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,

@@ -25,7 +25,7 @@ pub(super) fn render_object(out: &mut String, object: &ObjectView<'_>, span_us: 
     } else {
         String::new()
     };
-    let reason_html = object.failure_reason.as_ref().map(|reason| format!("<br>{}", escape(reason)));
+    let reason_html = object.failure_reason.as_ref().map(|reason| format!("<br>{}", t.english_html(reason)));
     let kind_text = t.text(kind);
     let failed = if object.is_troubled() { " data-failed" } else { "" };
     let _ = write!(
