@@ -12,8 +12,7 @@ use super::output::{self, InvalidInput};
 use super::style::Style;
 use crate::app::read_monitors_for_apply;
 use crate::domain::{Outcome, replace_control_chars};
-use crate::schema::SecretMode;
-use crate::schema::monitor_file::FileMonitor;
+use crate::schema::monitor_file::to_apply_entry;
 use crate::syntax::truncate_value;
 
 /// Make the monitors of a server match files
@@ -67,7 +66,7 @@ struct MonitorChange {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let monitors = read_monitors_for_apply(&args.folder).map_err(InvalidInput)?;
-    let entries: Vec<Value> = monitors.iter().map(monitor_to_apply_entry).collect();
+    let entries: Vec<Value> = monitors.iter().map(|monitor| Value::Object(to_apply_entry(monitor))).collect();
     let body = json!({"monitors": entries, "dry_run": args.dry_run, "prune": args.prune});
     let response: ApplyResponse = super::process::build_single_threaded_runtime()?.block_on(async {
         let mut server = args.server.connect().await?;
@@ -80,20 +79,6 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns what is sent to the server for a monitor: values that differ from the defaults, with secrets in clear text.
-fn monitor_to_apply_entry(monitor: &FileMonitor) -> Value {
-    let mut entry = Map::new();
-    entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
-    entry.insert("type".to_owned(), Value::from(monitor.document.monitor_type().name()));
-    entry.extend(monitor.document.to_non_default_fields(SecretMode::Revealed));
-    if !monitor.parent_keys.is_empty() {
-        let ids = monitor.document.parent_ids().into_iter().map(|id| Value::from(id.0));
-        let keys = monitor.parent_keys.iter().map(|parent| Value::from(parent.key.as_str()));
-        entry.insert("depends_on".to_owned(), ids.chain(keys).collect());
-    }
-    Value::Object(entry)
 }
 
 /// Renders the changes for people: one block per monitor, and a summary.

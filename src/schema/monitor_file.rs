@@ -104,6 +104,21 @@ pub fn to_file_entry(key: &str, customer: CustomerId, document: &MonitorDocument
     entry
 }
 
+/// Returns what is sent to a server for a monitor of `vigie apply`: values that differ from the defaults, with secrets in clear text.
+#[must_use]
+pub fn to_apply_entry(monitor: &FileMonitor) -> Map<String, Value> {
+    let mut entry = Map::new();
+    entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
+    entry.insert("type".to_owned(), Value::from(monitor.document.monitor_type().name()));
+    entry.extend(monitor.document.to_non_default_fields(SecretMode::Revealed));
+    if !monitor.parent_keys.is_empty() {
+        let ids = monitor.document.parent_ids().into_iter().map(|id| Value::from(id.0));
+        let keys = monitor.parent_keys.iter().map(|parent| Value::from(parent.key.as_str()));
+        entry.insert("depends_on".to_owned(), ids.chain(keys).collect());
+    }
+    entry
+}
+
 /// Parses the files one after another.
 struct MonitorFileParser<'a> {
     key_policy: KeyPolicy,

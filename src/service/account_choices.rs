@@ -12,6 +12,15 @@ pub struct AccountChoices {
     pub properties: Vec<PropertyChoice>,
 }
 
+/// How an account is called, and its time zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountLabels {
+    /// The name; empty for an account that does not exist.
+    pub name: String,
+    /// IANA name of the time zone.
+    pub time_zone: Option<String>,
+}
+
 /// A custom property with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyChoice {

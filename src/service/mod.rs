@@ -41,7 +41,7 @@ mod status_query;
 mod status_row;
 mod usage_report;
 
-pub use account_choices::{AccountChoices, PropertyChoice};
+pub use account_choices::{AccountChoices, AccountLabels, PropertyChoice};
 pub use accounts::{
     AccountService, IssuedToken, TokenInfo, UserChangeLock, authorize_user_change, generate_password,
     hash_password, login_error, normalize_login, password_error,

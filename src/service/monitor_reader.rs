@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use super::account_choices::AccountChoices;
+use super::account_choices::{AccountChoices, AccountLabels};
 use super::board_cache::BoardCache;
 use super::caller::Caller;
 use super::custom_property_filter::CustomPropertyFilters;
@@ -132,10 +132,12 @@ impl MonitorReader {
         }
     }
 
-    /// Returns the IANA name of the time zone of the account `customer`; `None` without account data.
-    pub async fn time_zone_name(&self, customer: CustomerId) -> Result<Option<String>, StoreError> {
+    /// Returns how the account `customer` is called, and its time zone; `None` without account data.
+    pub async fn account_labels(&self, customer: CustomerId) -> Result<Option<AccountLabels>, StoreError> {
         let Some(account_cache) = self.account_cache.get() else { return Ok(None) };
-        Ok(account_cache.account(customer).await?.time_zone.iana_name().map(str::to_owned))
+        let account = account_cache.account(customer).await?;
+        let time_zone = account.time_zone.iana_name().map(str::to_owned);
+        Ok(Some(AccountLabels { name: account.name.clone(), time_zone }))
     }
 
     /// Returns what of the account `customer` a person can choose; nothing without account data.

@@ -1,6 +1,7 @@
 //! What pages say, in the languages that they speak: one table of sentences, and how times and numbers are written.
 
 mod accepted_language;
+mod apply;
 mod language;
 mod locale;
 mod row;

@@ -23,7 +23,6 @@ pub(super) const HISTORY: &[Row] = &[
         "Aucune modification n’est dans le journal d’audit.",
     ),
     ("Who", "Wer", "Qui"),
-    ("changed", "geändert", "modifié"),
     ("Go back to this version", "Zu dieser Version zurückkehren", "Revenir à cette version"),
     (
         "cannot be rebuilt: {reason}",
@@ -51,7 +50,6 @@ pub(super) const HISTORY: &[Row] = &[
         "Er wird, wie er nach der Änderung vom {time} durch {login} war:",
         "Il redevient ce qu’il était après la modification du {time} par {login} :",
     ),
-    ("Field", "Feld", "Champ"),
     (
         "These secrets were others then. The stored values stay as they are: secrets of older versions are not kept.",
         "Diese Geheimnisse waren damals andere. Die gespeicherten Werte bleiben, wie sie sind: Geheimnisse älterer Versionen werden nicht aufbewahrt.",
@@ -295,5 +293,10 @@ pub(super) const FORMS: &[Row] = &[
         "No section contains all of “{text}”.",
         "Kein Abschnitt enthält alles von „{text}“.",
         "Aucune section ne contient tout « {text} ».",
+    ),
+    (
+        "You signed in again while the form was open. Nothing is saved yet: look at it again, and save it",
+        "Sie haben sich erneut angemeldet, während das Formular offen war. Noch ist nichts gespeichert: Sehen Sie es noch einmal an und speichern Sie es",
+        "Vous vous êtes reconnecté pendant que le formulaire était ouvert. Rien n’est encore enregistré : relisez-le et enregistrez-le",
     ),
 ];

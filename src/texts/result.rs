@@ -268,7 +268,7 @@ pub(super) const EVIDENCE: &[Row] = &[
     ("Path to the target", "Weg zum Ziel", "Chemin vers la cible"),
     ("Hop", "Sprung", "Saut"),
     ("Answered by", "Antwort von", "Réponse de"),
-    ("After", "Nach", "Après"),
+    ("Answered after", "Antwort nach", "Réponse après"),
     ("after", "nach", "après"),
     ("no reply", "keine Antwort", "pas de réponse"),
 ];

@@ -6,13 +6,14 @@ use std::sync::LazyLock;
 use super::language::Language;
 use super::row::Row;
 use super::{
-    console, field_labels, mails, monitor, monitor_helps, monitors, record_helps, records, result, web_helps,
-    words,
+    apply, console, field_labels, mails, monitor, monitor_helps, monitors, record_helps, records, result,
+    web_helps, words,
 };
 
 /// Sentences and labels, by the part of the pages that they were written for.
 pub(super) const SENTENCES: &[&[Row]] = &[
     console::SHELL,
+    apply::APPLY,
     monitors::LIST,
     monitors::VIEWS,
     monitors::BULK,

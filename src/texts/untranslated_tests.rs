@@ -8,9 +8,9 @@ use super::table_tests::page_sources;
 
 /// Texts that are the same in every language.
 const COMMON_TEXTS: [&str; 8] = [
-    // Names, of which the second stands between dots in the foot.
+    // Names, of which the second stands before a dot in the foot.
     "Vigie",
-    "Vigie  ·  ·",
+    "Vigie  ·",
     "JSON",
     "SHA-256",
     // What is typed or copied as it is.

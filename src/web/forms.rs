@@ -45,7 +45,11 @@ pub(super) fn foreign_form_response() -> Response {
 
 /// Redirects to `location`, a path of this server, and sets `cookie`.
 pub(super) fn see_other(location: &str, cookie: Option<HeaderValue>) -> Response {
-    let mut response = (StatusCode::SEE_OTHER, [(header::LOCATION, location.to_owned())]).into_response();
+    with_cookie((StatusCode::SEE_OTHER, [(header::LOCATION, location.to_owned())]).into_response(), cookie)
+}
+
+/// Adds a `Set-Cookie` header to `response`.
+pub(super) fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response {
     response.headers_mut().extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
     response
 }
@@ -69,11 +73,20 @@ pub(super) async fn read_form(
     auth: &PageAuth,
     request: Request,
 ) -> Result<(Parts, HashMap<String, String>), Response> {
+    read_form_of(auth, request, MAX_FORM_BYTES).await
+}
+
+/// Like [`read_form`], for a form of at most `max_bytes`.
+pub(super) async fn read_form_of(
+    auth: &PageAuth,
+    request: Request,
+    max_bytes: usize,
+) -> Result<(Parts, HashMap<String, String>), Response> {
     let (head, body) = request.into_parts();
     if let Some(refusal) = auth.unknown_host_refusal(&head) {
         return Err(refusal);
     }
-    read_fields(body, MAX_FORM_BYTES).await.map(|fields| (head, fields))
+    read_fields(body, max_bytes).await.map(|fields| (head, fields))
 }
 
 /// Reads the fields of a form of at most `max_bytes`.

@@ -3,6 +3,8 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::domain::Timestamp;
 pub(super) use crate::domain::escape_html as escape;
 use crate::texts::Locale;
@@ -64,8 +66,22 @@ pub(super) fn render_table_head(heads: &[(&str, &str)], t: Locale) -> String {
     out
 }
 
+/// Most characters of a value of a field.
+const MAX_VALUE_CHARS: usize = 120;
+
+/// Returns a value of a field as it stands in a table, cut off when it is long.
+pub(super) fn shown_value(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -74,5 +90,10 @@ mod tests {
         for (seconds, text) in spans {
             assert_eq!(format_coarse_duration(Duration::from_secs(seconds)), text);
         }
+    }
+
+    #[test]
+    fn a_long_value_is_cut_off_between_characters() {
+        assert_eq!(shown_value(&json!("é".repeat(200))).chars().count(), MAX_VALUE_CHARS + 1);
     }
 }

@@ -3,6 +3,7 @@
 //! can be read and used without scripts, and load nothing from other hosts.
 
 mod actions;
+mod apply_page;
 mod assets;
 mod bulk;
 #[cfg(test)]
@@ -41,6 +42,7 @@ mod result;
 mod router;
 mod shares;
 mod sign_in;
+mod sign_in_form;
 mod viewer;
 
 pub use actions::ActionsState;

@@ -19,6 +19,7 @@ use super::query_masks::HideQueryValues;
 use super::viewer::{CaptureAccess, SessionControl, Viewer};
 use crate::domain::{CustomerId, Permission, UserId};
 use crate::service::{AccountService, Caller, ClientConnection, MonitorReader, ServiceError, bearer_token};
+use crate::store::StoreError;
 use crate::texts::Zone;
 
 /// Decides by its address whether a client may read the metrics.
@@ -81,18 +82,26 @@ impl PageAuth {
                 .await
                 .map(|found| found.map(|(caller, session)| (caller, Some(session)))),
         };
-        let preferences = match self.preferences(head, caller.as_ref()).await {
-            Ok(preferences) => preferences,
-            Err(error) => return Err(login_check_unavailable(&error)),
+        let mut preferences = Preferences::from_head(head);
+        let caller = match caller {
+            Ok(Some((caller, session))) => match self.in_account(caller, &mut preferences).await {
+                Ok((caller, account_name)) => Ok(Some((caller, session, account_name))),
+                Err(error) => Err(error.into()),
+            },
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
         };
         let viewer = match caller {
-            Ok(Some((caller, session))) => viewer_for(&caller, session.as_deref(), preferences).map(Some),
+            Ok(Some((caller, session, account_name))) => {
+                let session = session.map(|session| session_control(&caller, &session, account_name));
+                viewer_for(&caller, session.unwrap_or(SessionControl::Nothing), preferences).map(Some)
+            }
             Ok(None) => Ok(None),
             Err(error) => return Err(login_check_unavailable(&error)),
         };
         match viewer {
             // On public pages, a login must not reduce what the caller sees.
-            Ok(Some(viewer)) if self.is_public => {
+            Ok(Some(viewer)) if self.is_public && viewer.preferences.account.is_none() => {
                 // Of other accounts, it sees what everybody sees.
                 let is_host = viewer.visible_account.is_none();
                 let can_see_query_values = viewer.can_see_query_values && is_host;
@@ -107,21 +116,29 @@ impl PageAuth {
         }
     }
 
-    /// Returns how the pages look for a caller; without a time zone of their own, they show that of the account.
-    async fn preferences(
+    /// Returns the caller in the account that the host has chosen, with the name of that account, and adds what `preferences`
+    /// take from the account: without a time zone of their own, they show that of the account.
+    async fn in_account(
         &self,
-        head: &Parts,
-        caller: Result<&Option<(Caller, Option<String>)>, &ServiceError>,
-    ) -> Result<Preferences, ServiceError> {
-        let preferences = Preferences::from_head(head);
-        let (None, Ok(Some((caller, _))), Some(account_data)) =
-            (preferences.zone, caller, &self.account_data)
-        else {
-            return Ok(preferences);
-        };
-        let name = account_data.time_zone_name(caller.customer).await?;
-        let zone = name.and_then(|name| Zone::from_name(&name)).unwrap_or_default();
-        Ok(preferences.with_account_zone(zone))
+        caller: Caller,
+        preferences: &mut Preferences,
+    ) -> Result<(Caller, Option<String>), StoreError> {
+        let is_host = caller.user_id == UserId::HOST;
+        let chosen = preferences.account.take().filter(|_| is_host);
+        let Some(account_data) = &self.account_data else { return Ok((caller, None)) };
+        let mut labels = account_data.account_labels(chosen.unwrap_or(caller.customer)).await?;
+        // An account that does not exist is no choice.
+        preferences.account =
+            chosen.filter(|_| labels.as_ref().is_some_and(|labels| !labels.name.is_empty()));
+        if chosen.is_some() && preferences.account.is_none() {
+            labels = account_data.account_labels(caller.customer).await?;
+        }
+        let zone = labels.as_ref().and_then(|labels| Zone::from_name(labels.time_zone.as_deref()?));
+        *preferences = preferences.with_account_zone(zone.unwrap_or_default());
+        Ok(match (preferences.account, labels) {
+            (Some(customer), Some(labels)) => (Caller { customer, ..caller }, Some(labels.name)),
+            _ => (caller, None),
+        })
     }
 
     /// Returns the caller with the session in the cookie of the request, and the value of the cookie.
@@ -207,24 +224,29 @@ pub(super) async fn require_metrics_access(
     }
 }
 
-/// Returns what `caller` may see: its own account, and for the host, which is no user, all accounts. Without the
-/// right to view, returns what the header of the refusal offers.
+/// Returns what the header offers to `caller`, who looks at one of several accounts if that has a name.
+fn session_control(caller: &Caller, session: &str, account_name: Option<String>) -> SessionControl {
+    let login = match account_name {
+        Some(name) => Arc::from(format!("{} · {name}", caller.login)),
+        None => Arc::clone(&caller.login),
+    };
+    SessionControl::SignOut { login, form_token: form_token(session) }
+}
+
+/// Returns what `caller` may see: its own account, and for the host, which is no user, all accounts unless it has chosen one.
+/// Without the right to view, returns what the header of the refusal offers.
 fn viewer_for(
     caller: &Caller,
-    session: Option<&str>,
+    session_control: SessionControl,
     preferences: Preferences,
 ) -> Result<Viewer, SessionControl> {
-    let session_control = match session {
-        Some(session) => {
-            SessionControl::SignOut { login: Arc::clone(&caller.login), form_token: form_token(session) }
-        }
-        None => SessionControl::Nothing,
-    };
     if !caller.allows(Permission::View) {
         return Err(session_control);
     }
     let can_see_query_values = caller.role.allows(Permission::Edit);
-    let sees_everything = caller.user_id == UserId::HOST && caller.customer == CustomerId::OPERATOR;
+    let sees_everything = caller.user_id == UserId::HOST
+        && caller.customer == CustomerId::OPERATOR
+        && preferences.account.is_none();
     Ok(if sees_everything {
         let (captures, caller) = (CaptureAccess::Everybody, Some(caller.clone()));
         Viewer { visible_account: None, caller, captures, can_see_query_values, session_control, preferences }

@@ -7,7 +7,7 @@ use super::assets::asset_url;
 use super::preferences::{Preferences, Theme};
 use super::viewer::{SessionControl, Viewer};
 use crate::domain::Timestamp;
-use crate::texts::{Language, Locale, Zone, key};
+use crate::texts::{Language, Locale, key};
 
 /// The parts that the navigation leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,11 +160,6 @@ impl<'a> PageFrame<'a> {
 
     fn theme(&self) -> Theme {
         self.preferences.theme
-    }
-
-    /// Returns what stands for the choice of no time zone: that of the account.
-    fn has_own_zone(&self, name: &str) -> bool {
-        self.preferences.zone.is_some_and(|zone| zone.name() == name)
     }
 }
 

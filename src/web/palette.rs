@@ -68,9 +68,14 @@ fn matching_pages(viewer: &Viewer, text: &str) -> Vec<Place> {
     let account =
         account.iter().filter(|_| viewer.caller.is_some()).map(|(title, path)| (*title, path.as_str()));
     let new = viewer.may_edit().then_some((key("New monitor"), "/monitors/new"));
+    let apply = viewer.may_edit().then_some((key("Apply monitors"), "/apply"));
     let shares = viewer.caller.is_some().then_some((key("Shared results"), "/shares"));
-    let others = [(key("Keys"), "/manual/console#keys"), (key("Metrics"), "/metrics")];
-    let all = sections.chain(account).chain(new).chain(shares).chain(others);
+    let others = [
+        (key("Preferences"), "/preferences"),
+        (key("Keys"), "/manual/console#keys"),
+        (key("Metrics"), "/metrics"),
+    ];
+    let all = sections.chain(account).chain(new).chain(apply).chain(shares).chain(others);
     let t = viewer.locale();
     let named = all.map(|(name, path)| (t.text(name), path));
     let matching = named.filter(|(name, _)| name.to_lowercase().contains(text));

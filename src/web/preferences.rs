@@ -4,6 +4,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 
 use super::cookies::{Cookie, CookieScope};
+use crate::domain::CustomerId;
 use crate::texts::{Language, Locale, Zone, accepted_language, key};
 
 /// The colours of the pages.
@@ -44,9 +45,11 @@ pub(super) struct Preferences {
     /// Whether single letters are keys for what is done often (WCAG 2.2, 2.1.4 asks that they can be switched off).
     pub(super) has_single_keys: bool,
     /// The language that the person chose; `None` for what the browser says.
-    language: Option<Language>,
+    pub(super) language: Option<Language>,
     /// The time zone that the person chose; `None` for that of the account.
     pub(super) zone: Option<Zone>,
+    /// The account that the host looks at; `None` for all of them. Of no effect for others, who belong to one.
+    pub(super) account: Option<CustomerId>,
     /// What the browser says.
     accepted_language: Language,
     /// The time zone of the account.
@@ -60,6 +63,7 @@ impl Default for Preferences {
             has_single_keys: true,
             language: None,
             zone: None,
+            account: None,
             accepted_language: Language::default(),
             account_zone: Zone::default(),
         }
@@ -97,13 +101,26 @@ impl Preferences {
         }
     }
 
+    /// Whether the person chose the time zone `name`.
+    pub(super) fn has_zone(&self, name: &str) -> bool {
+        self.zone.is_some_and(|zone| zone.name() == name)
+    }
+
+    /// Whether the host looks at the account `customer`.
+    pub(super) fn has_account(&self, customer: &CustomerId) -> bool {
+        self.account == Some(*customer)
+    }
+
     /// Sets the one that a form or the cookie calls `name`, if `value` is valid.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         match (name, value) {
             ("theme", value) => self.theme = Theme::from_name(value).unwrap_or(self.theme),
             ("keys", "on") => self.has_single_keys = true,
             ("keys", "off") => self.has_single_keys = false,
+            ("language", "") => self.language = None,
             ("language", code) => self.language = Language::from_code(code).or(self.language),
+            ("account", "") => self.account = None,
+            ("account", id) => self.account = id.parse().ok().map(CustomerId).or(self.account),
             ("zone", "") => self.zone = None,
             ("zone", zone) => self.zone = Zone::from_name(zone).or(self.zone),
             _ => {}
@@ -121,6 +138,9 @@ impl Preferences {
         if let Some(zone) = self.zone {
             value.append_pair("zone", zone.name());
         }
+        if let Some(account) = self.account {
+            value.append_pair("account", &account.to_string());
+        }
         value.finish()
     }
 }
@@ -136,6 +156,7 @@ mod tests {
             [("theme", "dark"), ("keys", "off"), ("theme", "pink"), ("keys", "x"), ("z", "y")]
                 .into_iter()
                 .chain([("language", "de"), ("language", "xx"), ("zone", "Etc/GMT+5"), ("zone", "Mars/Base")])
+                .chain([("account", "12"), ("account", "x")])
         {
             preferences.set(name, value);
         }
@@ -144,6 +165,7 @@ mod tests {
             has_single_keys: false,
             language: Some(Language::German),
             zone: Zone::from_name("Etc/GMT+5"),
+            account: Some(CustomerId(12)),
             ..Preferences::default()
         };
         assert_eq!(preferences, expected);
@@ -153,6 +175,9 @@ mod tests {
         }
         assert_eq!(read, preferences);
         read.set("zone", "");
+        read.set("language", "");
+        assert_eq!(read.language, None);
+        read.set("language", "de");
         let account_zone = Zone::from_name("Europe/Paris").unwrap();
         let locale = read.with_account_zone(account_zone).locale();
         assert_eq!((locale.language, locale.zone), (Language::German, account_zone));

@@ -38,7 +38,10 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
         .route("/sign-in", get(super::sign_in::get_sign_in).post(super::sign_in::post_sign_in))
         .route("/sign-in/link", get(super::sign_in::get_sign_in_link).post(super::sign_in::post_sign_in_link))
         .route("/sign-out", post(super::sign_in::post_sign_out))
-        .route("/preferences", post(super::preferences_form::post_preferences))
+        .route(
+            "/preferences",
+            get(super::preferences_form::get_preferences).post(super::preferences_form::post_preferences),
+        )
         .with_state(auth);
     protected_routes
         .merge(metrics_route)
@@ -73,6 +76,7 @@ pub fn actions_router(state: ActionsState) -> Router {
         .route("/monitors/{id}/tests/{test}", get(actions::get_test_page))
         .route("/tests/{test}", get(actions::get_draft_test_page))
         .route("/monitors/new", get(form::get_new_form))
+        .route("/apply", get(super::apply_page::get_page))
         .route("/monitors/{id}/edit", get(form::get_edit_form))
         .route("/monitors/{id}/remove", get(form::get_removal))
         .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access));
@@ -80,6 +84,7 @@ pub fn actions_router(state: ActionsState) -> Router {
         .route("/monitors/{id}/pause", post(actions::post_pause))
         .route("/monitors/{id}/resume", post(actions::post_resume))
         .route("/monitors/{id}/tests", post(actions::post_test))
+        .route("/apply", post(super::apply_page::post_page))
         .route("/monitors/bulk", post(super::bulk::post_bulk))
         .route("/monitors/new", post(form::post_new_form))
         .route("/monitors/{id}/edit", post(form::post_edit_form))

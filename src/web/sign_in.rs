@@ -1,24 +1,26 @@
 //! Sign-in with a password or a one-time link, and sign-out. The forms work without scripts.
 
-use aws_lc_rs::rand;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::cookies::{Cookie, CookieScope};
-use super::csrf::{FORM_TOKEN_FIELD, RequestOrigin, form_token};
-use super::forms::{foreign_form_response, is_own_form, local_path, origin_from_head, read_form, see_other};
+use super::csrf::{FORM_TOKEN_FIELD, RequestOrigin};
+use super::form::continue_page;
+use super::forms::{
+    foreign_form_response, is_own_form, local_path, origin_from_head, read_form, read_form_of, see_other,
+    with_cookie,
+};
 use super::html::escape;
 use super::page_auth::{PageAuth, login_check_unavailable};
 use super::page_frame::{PageFrame, Referrer, render_page};
 use super::preferences::Preferences;
+use super::sign_in_form::{KEPT_FIELD, SignInForm, browser_secret, notice, render_sign_in_form};
 use crate::service::{ClientConnection, ServiceError};
 
-/// How the host signs in.
-const LINK_HINT: &str = "On the server's host, {command} prints a link that signs in without a password.";
+/// Largest body of the form, in bytes: what was typed into another one may be in it.
+const MAX_FORM_BYTES: usize = 256 * 1024;
 
 /// `GET /sign-in?next=`: the form, or a redirect if the caller is signed in.
 pub(super) async fn get_sign_in(State(auth): State<PageAuth>, head: Parts) -> Response {
@@ -28,37 +30,49 @@ pub(super) async fn get_sign_in(State(auth): State<PageAuth>, head: Parts) -> Re
     let next = local_path(&query_value(&head.uri, "next"));
     match auth.session_caller(&head).await {
         Ok(Some(_)) => see_other(&next, None),
-        Ok(None) => sign_in_form(&head, StatusCode::OK, &next, ""),
+        Ok(None) => sign_in_form(&head, StatusCode::OK, &next, "", ""),
         Err(error) => login_check_unavailable(&error),
     }
 }
 
 /// `POST /sign-in`: checks login and password, sets the session cookie and returns to `next`.
 pub(super) async fn post_sign_in(State(auth): State<PageAuth>, request: Request) -> Response {
-    let (head, form) = match read_form(&auth, request).await {
+    let (head, form) = match read_form_of(&auth, request, MAX_FORM_BYTES).await {
         Ok(read) => read,
         Err(refusal) => return refusal,
     };
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let next = local_path(field("next"));
+    let (next, kept) = (local_path(field("next")), field(KEPT_FIELD));
     let secret = CookieScope::of(&head).read(Cookie::Form, &head.headers);
     if !is_own_form(&head, secret.as_deref(), field(FORM_TOKEN_FIELD)) {
         let message = "The form was too old or came from another site. Sign in here.";
-        return sign_in_form(&head, StatusCode::FORBIDDEN, &next, message);
+        return sign_in_form(&head, StatusCode::FORBIDDEN, &next, message, kept);
+    }
+    // Somebody who has meanwhile signed in, in another window, needs no password.
+    if let Ok(Some((_, session))) = auth.session_caller(&head).await
+        && let Some(page) = continue_page(&auth, &head, &session, &form)
+    {
+        return page;
     }
     let address = ClientConnection::from_extensions(&head.extensions).address;
     match auth.account_service.sign_in(field("login"), field("password"), address).await {
-        Ok(session) => see_other(&next, CookieScope::of(&head).header_to_set(Cookie::Session, &session)),
+        Ok(session) => {
+            let cookie = CookieScope::of(&head).header_to_set(Cookie::Session, &session);
+            match continue_page(&auth, &head, &session, &form) {
+                Some(page) => with_cookie(page, cookie),
+                None => see_other(&next, cookie),
+            }
+        }
         Err(ServiceError::InvalidCredentials | ServiceError::UserLocked) => {
             let message = "The login or the password is wrong, or the user may not log in.";
-            sign_in_form(&head, StatusCode::BAD_REQUEST, &next, message)
+            sign_in_form(&head, StatusCode::BAD_REQUEST, &next, message, kept)
         }
         Err(ServiceError::RateLimited(seconds)) => {
             let t = Preferences::from_head(&head).locale();
             let seconds_text = seconds.to_string();
             let message =
                 t.fill("Too many failed logins; try again in {seconds} s.", &[("seconds", &seconds_text)]);
-            let mut response = sign_in_form(&head, StatusCode::TOO_MANY_REQUESTS, &next, &message);
+            let mut response = sign_in_form(&head, StatusCode::TOO_MANY_REQUESTS, &next, &message, kept);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             response
         }
@@ -122,29 +136,9 @@ pub(super) async fn post_sign_out(State(auth): State<PageAuth>, request: Request
     }
 }
 
-/// Renders the form with `message`, and sets the cookie that its token belongs to.
-fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str) -> Response {
-    let scope = CookieScope::of(head);
-    let secret = scope.read(Cookie::Form, &head.headers).unwrap_or_else(random_form_secret);
-    let preferences = Preferences::from_head(head);
-    let t = preferences.locale();
-    let message = if message.is_empty() { String::new() } else { notice(t.text(message)) };
-    let body = format!(
-        r#"<h1>{sign_in}</h1>{message}<form class="sign-in" action="/sign-in" method="post"><input type="hidden" name="{FORM_TOKEN_FIELD}" value="{}"><input type="hidden" name="next" value="{}"><label>{} <input name="login" autocomplete="username" required autofocus></label><label>{} <input type="password" name="password" autocomplete="current-password" required></label><button>{sign_in}</button></form><p class="hint">{}</p>"#,
-        form_token(&secret),
-        escape(next),
-        t.text("Login"),
-        t.text("Password"),
-        t.text(LINK_HINT).replace("{command}", "<code>vigie open</code>"),
-        sign_in = t.text("Sign in"),
-    );
-    let title = format!("{} · Vigie", t.text("Sign in"));
-    let frame = PageFrame::without_viewer(&title, preferences);
-    let mut response = (status, render_page(frame, &body)).into_response();
-    if let Some(cookie) = scope.header_to_set(Cookie::Form, &secret) {
-        response.headers_mut().append(header::SET_COOKIE, cookie);
-    }
-    response
+fn sign_in_form(head: &Parts, status: StatusCode, next: &str, message: &str, kept: &str) -> Response {
+    let secret = browser_secret(head);
+    render_sign_in_form(head, status, &SignInForm { next, message, kept, secret: &secret })
 }
 
 /// Renders a page whose address holds the token of a link.
@@ -153,18 +147,6 @@ fn render_link_page(head: &Parts, body: &str) -> Html<String> {
     let title = format!("{} · Vigie", preferences.locale().text("Sign in"));
     let frame = PageFrame::without_viewer(&title, preferences);
     render_page(PageFrame { referrer: Referrer::Never, ..frame }, body)
-}
-
-fn notice(message: &str) -> String {
-    format!(r#"<p class="notice">{}</p>"#, escape(message))
-}
-
-/// Returns a new secret for the cookie of the sign-in form.
-fn random_form_secret() -> String {
-    let mut bytes = [0; 32];
-    // When the system has no random bytes, aws-lc aborts the process.
-    while rand::fill(&mut bytes).is_err() {}
-    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 fn query_value(uri: &Uri, name: &str) -> String {

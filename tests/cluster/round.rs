@@ -22,6 +22,7 @@ use crate::agents::network::SETUP;
 use crate::daemon::ledger::now;
 use crate::daemon::postgres_ledger::differing_counts;
 use crate::endurance::kill::RandomMoments;
+use crate::support::long_tests::full;
 use crate::support::namespace::inside_with_mounts;
 
 /// Faults of a short run.
@@ -63,7 +64,7 @@ fn a_few_faults_leave_the_books_right() {
 fn a_whole_run_leaves_the_books_right() {
     const NAME: &str = "cluster::round::a_whole_run_leaves_the_books_right";
     let chosen = std::env::var("VIGIE_TEST_FAULTS").ok();
-    if chosen.is_none() && !crate::endurance::full() {
+    if chosen.is_none() && !full() {
         return;
     }
     if chosen.as_ref().is_none_or(|names| names.contains("Upgraded")) {
@@ -108,7 +109,7 @@ fn whole_run(random: &mut RandomMoments) -> Vec<Vec<Fault>> {
 
 #[test]
 fn fifty_whole_runs_leave_the_books_right() {
-    if !crate::endurance::full() {
+    if !full() {
         return;
     }
     // Each run would build it.

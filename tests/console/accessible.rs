@@ -8,6 +8,7 @@ use vigie::domain::to_hex;
 
 use crate::console::browser::{Browser, Setup};
 use crate::console::server::{Server, Site};
+use crate::support::long_tests::full;
 
 /// Checks the page against WCAG 2.2 A and AA and the practices of axe-core; returns what it finds.
 const CHECK: &str = "
@@ -48,6 +49,8 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
         "/?sort=name&column=id,key,type,target,last-run,duration,phases,day,day-durations,reason,since",
         "/?group=team",
         "/locations",
+        "/preferences",
+        "/apply",
         "/account",
         "/account/recipients",
         "/account/notifier-groups/new",
@@ -66,12 +69,15 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
     [monitor, history, result, shared].into_iter().chain(others).collect()
 }
 
-async fn check_every_page(setup: Setup) {
+/// Looks at every page in `theme`, and in the other one in a long run.
+async fn check_every_page(setup: Setup, theme: &str) {
+    let other = if theme == "light" { "dark" } else { "light" };
+    let themes = if full() { vec![theme, other] } else { vec![theme] };
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "shop"));
     let browser = Browser::open(BrowserKind::Chrome, setup).await;
     let mut found = Vec::new();
-    for theme in ["light", "dark"] {
+    for theme in themes {
         browser.goto(&server.url("/sign-in")).await;
         browser.click(&format!(".theme button[value={theme}]")).await;
         found.extend(findings(&browser).await);
@@ -94,12 +100,12 @@ async fn check_every_page(setup: Setup) {
 
 #[tokio::test]
 async fn axe_finds_nothing_on_a_wide_screen() {
-    check_every_page(Setup::default()).await;
+    check_every_page(Setup::default(), "light").await;
 }
 
 #[tokio::test]
 async fn axe_finds_nothing_on_a_telephone() {
-    check_every_page(Setup { is_phone: true, ..Setup::default() }).await;
+    check_every_page(Setup { is_phone: true, ..Setup::default() }, "dark").await;
 }
 
 #[test]

@@ -152,26 +152,33 @@ impl Browser {
     }
 }
 
+/// How often a driver is started: it takes a free port of IPv4 first and then the same one of IPv6, and ends when that one
+/// has been taken meanwhile.
+const DRIVER_STARTS: usize = 5;
+
 /// Starts a driver; returns the port that it listens on.
 fn start_driver(kind: BrowserKind) -> (Daemon, u16) {
-    let mut command = match kind {
-        BrowserKind::Chrome => Command::new("chromedriver"),
-        _ => Command::new(geckodriver().expect("a geckodriver")),
-    };
-    command.args(["--port", "0"]).stdin(Stdio::null());
-    if kind == BrowserKind::Chrome {
-        command = Command::new("chromedriver");
-        command.arg("--port=0");
-    }
-    let driver = Daemon::start(&mut command);
     let marks = ["started successfully on port ", "Listening on 127.0.0.1:"];
     let port_in = |line: &str| {
         let rest = marks.iter().find_map(|mark| Some(line.split_once(mark)?.1))?;
         rest.trim().trim_end_matches('.').parse::<u16>().ok()
     };
-    let line = driver.line(|line| port_in(line).is_some());
-    let port = port_in(&line).unwrap();
-    (driver, port)
+    for _ in 0..DRIVER_STARTS {
+        let mut command = if kind == BrowserKind::Chrome {
+            let mut command = Command::new("chromedriver");
+            command.arg("--port=0");
+            command
+        } else {
+            let mut command = Command::new(geckodriver().expect("a geckodriver"));
+            command.args(["--port", "0"]);
+            command
+        };
+        let driver = Daemon::start(command.stdin(Stdio::null()));
+        if let Ok(line) = driver.try_line(|line| port_in(line).is_some()) {
+            return (driver, port_in(&line).unwrap());
+        }
+    }
+    panic!("no driver of {kind:?} starts");
 }
 
 fn capabilities(kind: BrowserKind, setup: Setup, profile: &std::path::Path) -> Capabilities {

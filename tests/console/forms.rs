@@ -114,3 +114,72 @@ async fn a_monitor_of_a_file_has_no_form_and_secrets_are_never_shown() {
     assert!(browser.eval(placeholder).await.as_str().unwrap().contains("stored"));
     browser.close().await;
 }
+
+/// Signs out in another window, and in again where `again` says so.
+async fn sign_out_elsewhere(browser: &Browser, server: &Server, again: bool) {
+    let form = browser.client.window().await.unwrap();
+    let other = browser.client.new_window(true).await.unwrap();
+    browser.client.switch_to_window(other.handle).await.unwrap();
+    browser.goto(&server.url("/account")).await;
+    browser.click(".session button").await;
+    browser.wait_for_text("h1", "Sign in").await;
+    if again {
+        sign_in_here(browser, server).await;
+    }
+    browser.client.close_window().await.unwrap();
+    browser.client.switch_to_window(form).await.unwrap();
+}
+
+async fn sign_in_here(browser: &Browser, server: &Server) {
+    browser.goto(&server.sign_in_link()).await;
+    browser.click("main button").await;
+    browser.wait_for_text("h1", "Monitors").await;
+}
+
+#[tokio::test]
+async fn what_was_typed_outlives_signing_out() {
+    let site = Site::start();
+    let server = Server::start("[]\n");
+    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let value_of =
+        async |css: &str| browser.eval(&format!("return document.querySelector('{css}').value")).await;
+    browser.goto(&server.url("/monitors/new?type=website")).await;
+    fill(&browser, "name", "<b> half done").await;
+    fill(&browser, "url", &format!("http://127.0.0.1:{}/?a=ü&b", site.port)).await;
+    browser.eval("document.querySelectorAll('details').forEach((fold) => fold.open = true)").await;
+    fill(&browser, "realm_password", "typed secret").await;
+    sign_out_elsewhere(&browser, &server, false).await;
+    browser.click(".submit button").await;
+    browser.wait_for_text(".notice", "what you typed is kept").await;
+    assert!(!browser.client.source().await.unwrap().contains("typed secret"));
+    // A wrong password loses nothing.
+    browser.fill("[name=login]", "nobody").await;
+    browser.fill("[name=password]", "wrong").await;
+    browser.click(".sign-in button").await;
+    browser.wait_for_text(".notice", "wrong").await;
+    let form = browser.client.window().await.unwrap();
+    let other = browser.client.new_window(true).await.unwrap();
+    browser.client.switch_to_window(other.handle).await.unwrap();
+    sign_in_here(&browser, &server).await;
+    browser.client.close_window().await.unwrap();
+    browser.client.switch_to_window(form).await.unwrap();
+    browser.click(".sign-in button[formnovalidate]").await;
+    browser.wait_for_text("h1", "Signed in").await;
+    browser.click("main button").await;
+    browser.wait_for_text(".notice.error", "Nothing is saved yet").await;
+    assert_eq!(value_of("[name=name]").await, "<b> half done");
+    browser.click(".submit button").await;
+    browser.wait_for_text("h1", "<b> half done").await;
+    assert!(browser.text("#facts").await.contains("a=%C3%BC&b"), "{}", browser.text("#facts").await);
+
+    // Of an earlier session, it is shown again, and not saved.
+    browser.goto(&server.url("/account/properties/new")).await;
+    fill(&browser, "name", "team").await;
+    sign_out_elsewhere(&browser, &server, true).await;
+    browser.click(".submit button").await;
+    browser.wait_for_text(".notice.error", "Nothing is saved yet").await;
+    assert_eq!(value_of("[name=name]").await, "team");
+    let (_, properties) = server.request("GET", "/properties", &serde_json::Value::Null);
+    assert_eq!(properties["results"], serde_json::json!([]));
+    browser.close().await;
+}

@@ -5,16 +5,14 @@ use vigie::browser::BrowserKind;
 use crate::console::browser::{Browser, Setup};
 use crate::console::server::{Server, Site};
 
-/// Chooses German and the time of Berlin at the foot of the page.
-async fn choose_german(browser: &Browser) {
-    browser
-        .eval(
-            "const language = document.querySelector('[name=language]'); language.value = 'de'; \
-             const zone = document.querySelector('[name=zone]'); zone.value = 'Europe/Berlin'; \
-             language.form.requestSubmit()",
-        )
-        .await;
+/// Chooses German and the time of Berlin, and opens the list of monitors.
+async fn choose_german(browser: &Browser, server: &Server) {
+    browser.goto(&server.url("/preferences")).await;
+    browser.choose("#language", "Deutsch").await;
+    browser.choose("#zone", "Europe/Berlin").await;
+    browser.click(".submit button").await;
     browser.wait_until("return document.documentElement.lang === 'de'").await;
+    browser.goto(&server.url("/")).await;
 }
 
 #[tokio::test]
@@ -23,7 +21,7 @@ async fn a_person_reads_everything_in_german_and_updates_keep_to_it() {
     let server = Server::start(&site.monitor("shop", "shop"));
     let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
     browser.wait_for_text("#rows .pill", "ok").await;
-    choose_german(&browser).await;
+    choose_german(&browser, &server).await;
     browser.wait_for_text("h1", "Monitore geprüft von").await;
     browser.wait_for_text("#rows thead", "Letzter Lauf").await;
     browser.wait_for_text("#tiles", "1alle").await;
@@ -61,7 +59,7 @@ async fn the_language_of_the_browser_counts_until_a_person_chooses() {
     let browser = Browser::open(BrowserKind::Chrome, setup).await;
     browser.goto(&server.url("/")).await;
     browser.wait_for_text("h1", "Se connecter").await;
-    choose_german(&browser).await;
+    choose_german(&browser, &server).await;
     browser.wait_for_text("h1", "Anmelden").await;
     browser.close().await;
 }

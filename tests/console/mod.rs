@@ -3,6 +3,7 @@
 mod accessible;
 mod account;
 mod actions;
+mod apply;
 mod browser;
 mod charts;
 mod editors;
@@ -14,6 +15,7 @@ mod languages;
 mod list;
 mod live;
 mod many;
+mod preferences;
 mod results;
 mod server;
 mod shell;

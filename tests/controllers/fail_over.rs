@@ -6,13 +6,14 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::kit::{Cluster, FAIL_OVER, monitor, within};
+use crate::support::long_tests::full;
 
 /// Kills of the long run, whose figures are on the page of benchmarks.
 const MANY_KILLS: usize = 20;
 
 #[tokio::test]
 async fn another_controller_leads_within_ten_seconds_after_a_kill() {
-    let kills = if crate::endurance::full() { MANY_KILLS } else { 1 };
+    let kills = if full() { MANY_KILLS } else { 1 };
     let cluster = Cluster::start().await;
     let mut first = cluster.controller("first");
     first.wait_for_log("requests are served");

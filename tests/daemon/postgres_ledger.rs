@@ -17,6 +17,7 @@ use super::ledger::{Ledger, MONITORS, RUN_TIME_AFTER_RESTART, Record, all_result
 use super::process::{Daemon, command, folder};
 use crate::endurance::alerts::{Notice, expected_notices, serve};
 use crate::endurance::kill::RandomMoments;
+use crate::support::long_tests::full;
 use crate::support::postgres::PostgresServer;
 
 /// The first of the monitors fail every other minute. There are few, so that no recipient gets too much in a minute.
@@ -42,7 +43,7 @@ enum Victim {
 #[test]
 fn every_planned_run_is_one_result_or_missed_when_server_and_database_are_killed() {
     let (rounds, longest_pause_ms, longest_outage_ms) =
-        if crate::endurance::full() { (100_u64, 4_000, 3_000) } else { (3, 2_000, 1_500) };
+        if full() { (100_u64, 4_000, 3_000) } else { (3, 2_000, 1_500) };
     let mut random = RandomMoments::new();
     println!("seed {}, to be repeated with VIGIE_TEST_SEED", random.0);
     let started_at = Instant::now();

@@ -14,6 +14,7 @@ use vigie::domain::{CheckResult, Outcome};
 
 use crate::endurance::daemon::Daemon;
 use crate::endurance::kill::RandomMoments;
+use crate::support::long_tests::full;
 
 /// Each runs once a minute and fails every other minute: five failures and five recoveries a second.
 const MONITORS: usize = 300;
@@ -27,7 +28,7 @@ pub type Notice = (String, i64, i64);
 
 #[test]
 fn a_killed_server_delivers_every_notification_once() {
-    let rounds = if crate::endurance::full() { 200 } else { 10 };
+    let rounds = if full() { 200 } else { 10 };
     let mut random = RandomMoments::new();
     println!("seed {}, to be repeated with VIGIE_TEST_SEED", random.0);
     let (target, receiver) = (Target::start(), Receiver::start());

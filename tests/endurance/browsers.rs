@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::endurance::alerts::serve;
 use crate::endurance::daemon::Daemon;
+use crate::support::long_tests::full;
 use crate::support::{geckodriver, lacking};
 
 /// Checks before the first sample, which fill caches and the allocator.
@@ -26,7 +27,7 @@ fn browser_checks_leave_no_memory_processes_or_files() {
     if browsers.is_empty() {
         return;
     }
-    let rounds = if crate::endurance::full() { 200 } else { 20 };
+    let rounds = if full() { 200 } else { 20 };
     let site = serve(|_, _| 200);
     let folder = tempfile::tempdir().unwrap();
     let create_folder = |name: &str| {

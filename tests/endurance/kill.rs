@@ -11,6 +11,7 @@ use vigie::schedule::SlotGrid;
 use vigie::targets::{BuiltInTargetAddresses, BuiltInTargetConfig, BuiltInTargets};
 
 use crate::endurance::daemon::{Daemon, list};
+use crate::support::long_tests::full;
 
 /// Each runs once a minute, so there are ten checks a second.
 const MONITORS: usize = 600;
@@ -25,7 +26,7 @@ type ShownResults = BTreeMap<String, CheckResult>;
 
 #[test]
 fn a_killed_server_keeps_shown_results_and_accounts_for_every_slot() {
-    let rounds = if crate::endurance::full() { 100 } else { 5 };
+    let rounds = if full() { 100 } else { 5 };
     let mut random = RandomMoments::new();
     println!("seed {}, to be repeated with VIGIE_TEST_SEED", random.0);
     let runtime = tokio::runtime::Runtime::new().unwrap();

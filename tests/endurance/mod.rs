@@ -7,8 +7,3 @@ mod daemon;
 mod demo;
 pub mod kill;
 mod soak;
-
-/// Whether the long tests are enabled.
-pub fn full() -> bool {
-    std::env::var("VIGIE_FULL").is_ok_and(|value| value == "1")
-}

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::endurance::daemon::vigie;
+use crate::support::long_tests::full;
 
 /// Setting `store.cache_mib`: full before the warm-up ends. A larger cache, which fills as long as the database grows,
 /// would hide leaks.
@@ -20,7 +21,7 @@ const OVERHEAD: Duration = Duration::from_mins(2);
 
 #[test]
 fn ten_minutes_of_load_leak_no_memory_or_descriptors() {
-    if !crate::endurance::full() {
+    if !full() {
         return;
     }
     let started = Instant::now();

@@ -11,6 +11,7 @@ use vigie::store::{
 use crate::store::copy::{LIMIT, assert_same_contents, database, refused, source};
 use crate::store::samples::{at, commit_results, new_property, ok, sqlite};
 use crate::support::binary::{err, out, vigie};
+use crate::support::long_tests::full;
 use crate::support::postgres::SharedDatabase;
 
 fn sqlite_location(path: &Path) -> StoreLocation {
@@ -118,7 +119,7 @@ const RESULTS: u64 = 10_000_000;
 /// With `VIGIE_FULL`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_million_results_are_copied_and_compared() {
-    if std::env::var_os("VIGIE_FULL").is_none() {
+    if !full() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();

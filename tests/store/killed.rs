@@ -11,6 +11,7 @@ use vigie::domain::MonitorId;
 use vigie::store::{Ingest, IngestBatch, MonitorLocationState, ResultStore};
 
 use crate::store::samples::{all, assert_whole, at, error, missed, ok, sqlite};
+use crate::support::long_tests::full;
 
 const FOLDER: &str = "VIGIE_TEST_KILL_FOLDER";
 const ROUND: &str = "VIGIE_TEST_KILL_ROUND";
@@ -64,7 +65,7 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
 #[tokio::test]
 async fn a_process_that_is_killed_loses_no_acknowledged_result() {
     let folder = tempfile::tempdir().unwrap();
-    let rounds = if std::env::var("VIGIE_FULL").is_ok_and(|value| value == "1") { 100 } else { 5 };
+    let rounds = if full() { 100 } else { 5 };
     let mut all_acknowledged = BTreeSet::new();
     for round in 0..rounds {
         let acknowledged = kill_one(folder.path(), round);

@@ -9,7 +9,8 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, mpsc};
+use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -81,12 +82,16 @@ impl Daemon {
 
     /// Returns the next line of output that `matches`.
     pub fn line(&self, matches: impl Fn(&str) -> bool) -> String {
+        self.try_line(matches).expect("such a line in time")
+    }
+
+    /// Like [`Daemon::line`]; an error when the program ended, or took too long.
+    pub fn try_line(&self, matches: impl Fn(&str) -> bool) -> Result<String, RecvTimeoutError> {
         let end = Instant::now() + Duration::from_secs(20);
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).expect("no such line in time");
+            let line = self.lines.recv_timeout(end.saturating_duration_since(Instant::now()))?;
             if matches(&line) {
-                return line;
+                return Ok(line);
             }
         }
     }

@@ -10,6 +10,7 @@ pub mod fields;
 pub mod ftp_user;
 pub mod geckodriver;
 pub mod lacking;
+pub mod long_tests;
 pub mod mail_server;
 pub mod name_server;
 pub mod namespace;

@@ -21,6 +21,7 @@ pub struct AccountService {
     pub(super) token_store: Arc<dyn TokenStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) login_throttle: LoginThrottle,
+    pub(super) keyring: Arc<Keyring>,
     /// Limits how many failed logins are recorded in the audit trail.
     pub(super) failed_login_audit: Mutex<FailedLoginAuditLimiter>,
     /// Hash of the host token.
@@ -45,7 +46,8 @@ impl AccountService {
             config_store,
             token_store,
             clock,
-            login_throttle: LoginThrottle::new(throttle_store, keyring, "logins"),
+            login_throttle: LoginThrottle::new(throttle_store, Arc::clone(&keyring), "logins"),
+            keyring,
             failed_login_audit: Mutex::default(),
             host_token_hash: RwLock::default(),
             sign_in_links: SignInLinks::default(),

@@ -4,6 +4,7 @@ mod account_service;
 mod customers;
 mod failed_logins;
 mod issued_token;
+mod kept_forms;
 mod login;
 mod login_throttle;
 mod page_sessions;

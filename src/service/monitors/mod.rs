@@ -5,6 +5,8 @@ mod access;
 mod account_validation;
 mod apply;
 mod apply_dependencies;
+mod apply_request;
+mod apply_text;
 mod audit_fields;
 mod bulk_action;
 mod bulk_change;
@@ -33,6 +35,8 @@ mod typed_secret;
 
 pub use access::{ExpectedRevision, require_not_file_managed};
 pub use apply::{AppliedChange, ApplyOptions, MonitorDefinition, apply};
+pub use apply_request::parse_apply_request;
+pub use apply_text::parse_apply_text;
 pub(super) use audit_fields::{abbreviate, changed_document_fields, created_fields, removed_fields};
 pub use bulk_action::{BulkAction, BulkEffect, BulkPlan, do_bulk_action, plan_bulk_action};
 pub use bulk_edit::bulk_edit;

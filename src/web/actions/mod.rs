@@ -9,7 +9,9 @@ mod test_page;
 
 pub(super) use buttons::render_buttons;
 pub(super) use monitor_actions::{find_own, post_pause, post_resume, post_test};
-pub(super) use own_form::{MAX_BUTTON_FORM_BYTES, MAX_MONITOR_FORM_BYTES, OwnForm, read_own_form};
+pub(super) use own_form::{
+    FormSession, MAX_BUTTON_FORM_BYTES, MAX_MONITOR_FORM_BYTES, OwnForm, read_form_of_person, read_own_form,
+};
 pub(super) use refusal::refused;
 pub use state::ActionsState;
 pub(super) use test_page::{get_draft_test_page, get_test_page, is_test_path, test_page_of};

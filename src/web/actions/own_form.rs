@@ -8,8 +8,8 @@ use axum::response::Response;
 use super::refusal::refused;
 use crate::service::ServiceError;
 use crate::web::cookies::{Cookie, CookieScope};
-use crate::web::csrf::FORM_TOKEN_FIELD;
-use crate::web::forms::{foreign_form_response, is_own_form, read_fields, server_address};
+use crate::web::csrf::{FORM_TOKEN_FIELD, RequestOrigin};
+use crate::web::forms::{foreign_form_response, is_own_form, origin_from_head, read_fields, server_address};
 use crate::web::page_auth::PageAuth;
 use crate::web::viewer::Viewer;
 
@@ -35,6 +35,29 @@ pub(in crate::web) async fn read_own_form(
     request: Request,
     max_bytes: usize,
 ) -> Result<OwnForm, Response> {
+    match read_form_of_person(auth, request, max_bytes).await? {
+        (form, FormSession::Same) => Ok(form),
+        (_, FormSession::Earlier | FormSession::Foreign) => Err(foreign_form_response()),
+    }
+}
+
+/// Which session a form was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::web) enum FormSession {
+    /// The one that sent it.
+    Same,
+    /// Another one, by a page of this server: the person has signed in again since. It must not change anything.
+    Earlier,
+    /// None of this server.
+    Foreign,
+}
+
+/// Like [`read_own_form`], also for forms of other sessions.
+pub(in crate::web) async fn read_form_of_person(
+    auth: &PageAuth,
+    request: Request,
+    max_bytes: usize,
+) -> Result<(OwnForm, FormSession), Response> {
     let (head, body) = request.into_parts();
     let viewer = auth.admit(&head).await?;
     if viewer.form_token().is_none() {
@@ -47,8 +70,12 @@ pub(in crate::web) async fn read_own_form(
     let fields = read_fields(body, max_bytes).await?;
     let session = CookieScope::of(&head).read(Cookie::Session, &head.headers);
     let token = fields.get(FORM_TOKEN_FIELD).map(String::as_str).unwrap_or_default();
-    if !is_own_form(&head, session.as_deref(), token) {
-        return Err(foreign_form_response());
-    }
-    Ok(OwnForm { viewer, fields, server: server_address(&head) })
+    let session = if is_own_form(&head, session.as_deref(), token) {
+        FormSession::Same
+    } else if origin_from_head(&head) == RequestOrigin::SameOrigin {
+        FormSession::Earlier
+    } else {
+        FormSession::Foreign
+    };
+    Ok((OwnForm { viewer, fields, server: server_address(&head) }, session))
 }

@@ -3,6 +3,14 @@
 use super::input_names::STEPS;
 use super::item_edits::ItemEdit;
 use super::shown_as::TextForm;
+use crate::texts::key;
+
+/// The value of the button with which a person goes on after signing in again.
+pub(super) const GO_ON: &str = "go-on";
+
+/// What a form says then.
+pub(super) const GOES_ON: &str =
+    key("You signed in again while the form was open. Nothing is saved yet: look at it again, and save it");
 
 /// What the button does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +23,8 @@ pub(super) enum FormAction {
     Check(Option<usize>),
     /// Shows the monitor as a text.
     Show(TextForm),
+    /// Shows the form again to a person who has signed in while it was open.
+    GoOn,
     /// Only shows the form again.
     ShowForm,
 }
@@ -25,6 +35,7 @@ impl FormAction {
         let Some(text) = text else { return Self::Save };
         let (action, rest) = text.split_once(' ').unwrap_or((text, ""));
         match action {
+            GO_ON => Self::GoOn,
             "check" => Self::Check(None),
             "try" => {
                 let index =

@@ -7,11 +7,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 
-use super::form_action::FormAction;
+use super::form_action::{FormAction, GOES_ON};
 use super::form_content::FormPage;
 use super::form_subject::FormSubject;
 use super::input_names::{CHECK_LOCATION, STEPS};
 use super::item_edits::{ItemEdit, without_later_items};
+use super::kept_form::read_kept_form;
+use super::monitor_form::general_error;
 use super::submission::Submission;
 use super::text_from_values::FormTexts;
 use crate::domain::{LocationId, MonitorType, Permission};
@@ -19,7 +21,7 @@ use crate::schema::{Monitor, table};
 use crate::service::monitors::{self, form_context};
 use crate::service::{Caller, ServiceError};
 use crate::texts::Locale;
-use crate::web::actions::{ActionsState, MAX_MONITOR_FORM_BYTES, OwnForm, find_own, read_own_form, refused};
+use crate::web::actions::{ActionsState, OwnForm, find_own, refused};
 use crate::web::forms::see_other;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::responses::not_found;
@@ -86,7 +88,7 @@ pub(in crate::web) async fn post_new_form(
     Query(query): Query<NewFormQuery>,
     request: Request,
 ) -> Response {
-    let form = match read_own_form(&state.auth, request, MAX_MONITOR_FORM_BYTES).await {
+    let form = match read_kept_form(&state.auth, request).await {
         Ok(form) => form,
         Err(response) => return response,
     };
@@ -120,7 +122,7 @@ pub(in crate::web) async fn post_edit_form(
     Path(id): Path<String>,
     request: Request,
 ) -> Response {
-    let form = match read_own_form(&state.auth, request, MAX_MONITOR_FORM_BYTES).await {
+    let form = match read_kept_form(&state.auth, request).await {
         Ok(form) => form,
         Err(response) => return response,
     };
@@ -142,6 +144,10 @@ async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, f
     let mut page = FormPage { revision, ..FormPage::new(subject, texts) };
     let done = match action {
         FormAction::ShowForm => Ok(()),
+        FormAction::GoOn => {
+            page.errors = vec![general_error(GOES_ON)];
+            Ok(())
+        }
         FormAction::Edit(edit) => {
             page.focus = edit.apply(&subject.fields(), &mut page.texts);
             Ok(())

@@ -12,6 +12,7 @@ mod form_subject;
 mod input;
 mod input_names;
 mod item_edits;
+mod kept_form;
 #[cfg(test)]
 mod label_tests;
 mod labels;
@@ -28,4 +29,5 @@ mod text_from_values;
 mod typed_secrets;
 
 pub(super) use form_page::{get_edit_form, get_new_form, post_edit_form, post_new_form};
+pub(super) use kept_form::{continue_page, read_kept_form};
 pub(super) use removal::{get_removal, post_removal};

@@ -12,7 +12,8 @@ use super::shown_as::{ShownAs, TextForm};
 use crate::domain::MonitorType;
 use crate::schema::field::Field;
 use crate::schema::table::shared::{IDENTITY_FIELDS, SCHEDULE_FIELDS};
-use crate::syntax::ValidationError;
+use crate::syntax::node::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 use crate::texts::{Locale, key};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 
@@ -109,6 +110,11 @@ pub(super) fn general_errors(fields: &[&'static Field], errors: &[ValidationErro
         !error.path.split(['.', '[']).next().is_some_and(|name| names.contains(&name))
     };
     errors.iter().filter(is_general).map(error_text).collect()
+}
+
+/// Makes an error that belongs to no field.
+pub(super) fn general_error(message: &str) -> ValidationError {
+    ValidationError::new(ValidationErrorKind::Conflict, "", Position::default(), message.to_owned())
 }
 
 impl MonitorForm<'_> {

@@ -5,9 +5,7 @@ use serde_json::{Map, Value};
 use super::outages::parse_utc_time;
 use crate::service::monitors::{OlderVersion, VersionGap};
 use crate::texts::Locale;
-
-/// Most characters of a value in the list.
-const MAX_VALUE_CHARS: usize = 120;
+use crate::web::html::shown_value;
 
 /// A change in the list.
 pub(super) struct ChangeView {
@@ -59,7 +57,7 @@ impl ChangeView {
         let fields = |name: &str| entry.get(name).and_then(Value::as_object);
         let (before, after) = (fields("before"), fields("after"));
         let value = |fields: Option<&Map<String, Value>>, name: &str| {
-            fields?.get(name).filter(|value| !value.is_null()).map(shown)
+            fields?.get(name).filter(|value| !value.is_null()).map(shown_value)
         };
         let mut names: Vec<&String> = before.into_iter().chain(after).flat_map(Map::keys).collect();
         names.sort_unstable();
@@ -80,14 +78,6 @@ impl ChangeView {
             fields: names.into_iter().map(to_change).collect(),
             version: VersionView::Present,
         }
-    }
-}
-
-pub(super) fn shown(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    match text.char_indices().nth(MAX_VALUE_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }
 
@@ -121,6 +111,5 @@ mod tests {
             ("tags", None, Some(r#"["y"]"#), false),
         ];
         assert_eq!(fields, expected);
-        assert_eq!(shown(&json!("é".repeat(200))).chars().count(), MAX_VALUE_CHARS + 1);
     }
 }

@@ -6,7 +6,7 @@ use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::changes::{ChangeView, shown};
+use super::changes::ChangeView;
 use super::page::load_changes;
 use super::state::HistoryState;
 use crate::domain::{Permission, Revision};
@@ -19,6 +19,7 @@ use crate::texts::{Locale, key};
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, find_own, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
+use crate::web::html::shown_value;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
 
@@ -56,7 +57,7 @@ pub(in crate::web) async fn get_revert(
         Err(error) => return refused(&error),
     };
     let (monitor, version) = (&found.monitor, &found.version);
-    let field_view = |value: &Value| if value.is_null() { "–".to_owned() } else { shown(value) };
+    let field_view = |value: &Value| if value.is_null() { "–".to_owned() } else { shown_value(value) };
     let fields = version.changes.iter().map(|field| FieldView {
         name: field.name.clone(),
         now: field_view(&field.now),

@@ -26,7 +26,7 @@ pub(super) fn render_path(out: &mut String, text: &str, t: Locale) {
     let sentences = text.lines().filter(|line| parse_hop(line).is_none() && !line.trim().is_empty());
     let sentences: Vec<_> = sentences.map(escape).collect();
     let _ = write!(out, "<p>{}</p>", sentences.join("<br>"));
-    let heads = [("n", key("Hop")), ("", key("Answered by")), ("", key("After"))];
+    let heads = [("n", key("Hop")), ("", key("Answered by")), ("", key("Answered after"))];
     out.push_str(&render_table_head(&heads, t));
     for hop in &hops {
         let addresses: Vec<_> = hop.senders.iter().map(|(address, _)| escape(t.text(address))).collect();

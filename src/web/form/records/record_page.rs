@@ -11,12 +11,12 @@ use super::kinds::{RecordPages, find_pages};
 use super::record_form::{CHOICES_OF, RecordForm, render_account_page};
 use super::state::AccountState;
 use crate::service::{Caller, SavedObject, ServiceError};
-use crate::syntax::node::Position;
-use crate::syntax::{ValidationError, ValidationErrorKind};
 use crate::texts::Locale;
-use crate::web::actions::{MAX_MONITOR_FORM_BYTES, OwnForm, read_own_form, refused};
-use crate::web::form::form_action::FormAction;
+use crate::web::actions::{OwnForm, refused};
+use crate::web::form::form_action::{FormAction, GOES_ON};
+use crate::web::form::kept_form::read_kept_form;
 use crate::web::form::labels::label;
+use crate::web::form::monitor_form::general_error;
 use crate::web::form::submission::Submission;
 use crate::web::forms::see_other;
 use crate::web::responses::not_found;
@@ -127,7 +127,7 @@ pub(super) async fn read(
     kind: &str,
     request: Request,
 ) -> Result<(OwnForm, &'static RecordPages, Caller), Response> {
-    let form = read_own_form(&state.actions.auth, request, MAX_MONITOR_FORM_BYTES).await?;
+    let form = read_kept_form(&state.actions.auth, request).await?;
     let (pages, caller) = find(&form.viewer, kind).map_err(IntoResponse::into_response)?;
     Ok((form, pages, caller))
 }
@@ -188,13 +188,10 @@ async fn respond(state: &AccountState, caller: &Caller, mut record: RecordForm, 
             }
             Err(error) => return refused(&error),
         },
+        FormAction::GoOn => record.errors = vec![general_error(GOES_ON)],
         FormAction::Check(_) | FormAction::Show(_) | FormAction::ShowForm => {}
     }
     record.render(state, &viewer, caller, status).await
-}
-
-fn general_error(message: &str) -> ValidationError {
-    ValidationError::new(ValidationErrorKind::Conflict, "", Position::default(), message.to_owned())
 }
 
 /// Leads to the list, or shows what only this response has.
