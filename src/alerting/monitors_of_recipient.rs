@@ -88,6 +88,7 @@ mod tests {
             stop_threshold: 0,
             attach_screen_capture: false,
             attach_server_response: false,
+            language: String::new(),
         }
     }
 

@@ -22,6 +22,7 @@ use crate::schema::typed::record::{
 pub use crate::schema::validation_context::PropertyDefinition;
 use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
 use crate::store::{ConfigRecordFilter, ConfigStore, Pagination, StoreError};
+use crate::texts::Language;
 
 /// Brand of accounts that have not chosen one; alerts start with it.
 const DEFAULT_BRAND: &str = "Vigie";
@@ -111,6 +112,8 @@ pub struct AccountSnapshot {
     pub name: String,
     /// Brand at the start of alerts.
     pub brand: String,
+    /// Language of messages without a template.
+    pub language: Language,
     /// How many locations must fail in mode SLA (MultiPOP).
     pub failure_quorum: Quorum,
     /// Its recipients and notifier groups.
@@ -324,6 +327,7 @@ impl AccountCache {
             certificate_warning_days: shared_data.default_certificate_warning_days,
             name: String::new(),
             brand: DEFAULT_BRAND.to_owned(),
+            language: Language::default(),
             failure_quorum: Quorum::AtLeast(2),
             contacts: Arc::new(Contacts {
                 recipients: recipients.iter().filter_map(alerting_settings::recipient_from_record).collect(),
@@ -366,6 +370,7 @@ impl AccountSnapshot {
         if !settings.brand.is_empty() {
             settings.brand.clone_into(&mut self.brand);
         }
+        self.language = Language::from_code(settings.language).unwrap_or_default();
         self.failure_quorum = alerting_settings::quorum_from_threshold(settings.multipop_threshold);
         let ids = settings.default_locations.iter().map(|location| location.id.0);
         self.default_location_ids = ids.filter(|id| self.locations.contains_key(id)).collect();

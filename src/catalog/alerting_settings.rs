@@ -25,6 +25,7 @@ pub(crate) fn recipient_from_record(record: &ConfigRecord) -> Option<Recipient> 
         stop_threshold: settings.stop_threshold,
         attach_screen_capture: settings.attach_screen_capture,
         attach_server_response: settings.attach_server_response,
+        language: settings.language.unwrap_or_default().to_owned(),
     })
 }
 

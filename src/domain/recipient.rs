@@ -103,6 +103,8 @@ pub struct Recipient {
     pub attach_screen_capture: bool,
     /// Whether the response of the target is attached to mail.
     pub attach_server_response: bool,
+    /// Code of the language of built-in messages, such as `de`; empty for that of the account.
+    pub language: String,
 }
 
 /// Which recipients get which monitors, steps and errors. In an account without groups every recipient gets every

@@ -10,6 +10,7 @@ use crate::domain::{CheckResult, MonitorLocationState, Outcome, Timestamp};
 use crate::schedule::BlackoutTarget;
 use crate::schema::Monitor;
 use crate::store::StoreError;
+use crate::texts::{Locale, key};
 
 /// What the sentence is made from.
 struct StateFacts<'a> {
@@ -28,109 +29,130 @@ struct StateFacts<'a> {
 }
 
 impl StateFacts<'_> {
-    /// Returns the sentence, without a full stop. `format_time` formats times with their zone.
-    fn sentence(&self, format_time: impl Fn(Timestamp) -> String) -> String {
+    /// Returns the sentence, without a full stop.
+    fn sentence(&self, t: Locale) -> String {
         match self.health {
-            OverallHealth::Disabled => "Disabled: it is not checked".to_owned(),
+            OverallHealth::Disabled => t.text("Disabled: it is not checked").to_owned(),
             OverallHealth::Paused => match self.paused_until {
-                Some(until) => format!("Paused until {}: it is not checked", format_time(until)),
-                None => "Paused: it is not checked".to_owned(),
+                Some(until) => {
+                    t.fill("Paused until {time}: it is not checked", &[("time", &t.zoned_time(until))])
+                }
+                None => t.text("Paused: it is not checked").to_owned(),
             },
-            OverallHealth::Active(MonitorHealth::Down) => self.down_sentence(&format_time),
-            OverallHealth::Active(_) if self.states.is_empty() => "Waiting for its first result".to_owned(),
+            OverallHealth::Active(MonitorHealth::Down) => self.down_sentence(t),
+            OverallHealth::Active(_) if self.states.is_empty() => {
+                t.text("Waiting for its first result").to_owned()
+            }
             OverallHealth::Active(MonitorHealth::BlackedOut) => match self.blackout_until {
-                Some(until) => format!("In a blackout until {}", format_time(until)),
-                None => "Its last run fell into a blackout".to_owned(),
+                Some(until) => t.fill("In a blackout until {time}", &[("time", &t.zoned_time(until))]),
+                None => t.text("Its last run fell into a blackout").to_owned(),
             },
             OverallHealth::Active(MonitorHealth::Failing) => {
-                let text = format!("Failing{}, not yet an outage", self.affected_locations(Outcome::Error));
-                self.with_reason(&text, Outcome::Error)
+                let places = self.affected_locations(Outcome::Error, t);
+                let text = t.fill("Failing{places}, not yet an outage", &[("places", &places)]);
+                self.with_reason(&text, Outcome::Error, t)
             }
-            OverallHealth::Active(MonitorHealth::Up) => self.up_sentence(&format_time),
-            OverallHealth::Active(MonitorHealth::Unknown) => self.unknown_sentence(),
+            OverallHealth::Active(MonitorHealth::Up) => self.up_sentence(t),
+            OverallHealth::Active(MonitorHealth::Unknown) => self.unknown_sentence(t),
         }
     }
 
-    fn down_sentence(&self, format_time: &impl Fn(Timestamp) -> String) -> String {
+    fn down_sentence(&self, t: Locale) -> String {
         let failing = |state: &&MonitorLocationState| state.outcome == Outcome::Error;
         let first_failure = || self.states.iter().filter(failing).map(|state| state.streak_started_at).min();
         let since = self.outage_started_at.or_else(first_failure);
-        let since = since.map(|since| format!(" since {}", format_time(since))).unwrap_or_default();
-        self.with_reason(&format!("Down{since}{}", self.affected_locations(Outcome::Error)), Outcome::Error)
+        let places = self.affected_locations(Outcome::Error, t);
+        let text = match since {
+            Some(since) => {
+                t.fill("Down since {time}{places}", &[("time", &t.zoned_time(since)), ("places", &places)])
+            }
+            None => t.fill("Down{places}", &[("places", &places)]),
+        };
+        self.with_reason(&text, Outcome::Error, t)
     }
 
-    fn up_sentence(&self, format_time: &impl Fn(Timestamp) -> String) -> String {
+    fn up_sentence(&self, t: Locale) -> String {
         let is_odd = |state: &MonitorLocationState| state.outcome != Outcome::Ok;
         let odd = self.states.iter().filter(|state| is_odd(state)).max_by_key(|state| state.planned_at);
         if let Some(odd) = odd {
-            let from = self.affected_locations(odd.outcome);
-            return match odd.outcome {
-                Outcome::Missed => format!("Up, but the last run{from} was missed"),
-                Outcome::Blackout => format!("Up, but the last run{from} fell into a blackout"),
-                outcome => {
-                    let text = match outcome {
-                        Outcome::Warning => format!("Up with a warning{from}"),
-                        Outcome::Unknown => format!("Up, but the last run{from} had no conclusive result"),
-                        _ => format!("Up, but the last run{from} failed"),
-                    };
-                    self.with_reason(&text, outcome)
-                }
+            let text = match odd.outcome {
+                Outcome::Missed => key("Up, but the last run{places} was missed"),
+                Outcome::Blackout => key("Up, but the last run{places} fell into a blackout"),
+                Outcome::Warning => key("Up with a warning{places}"),
+                Outcome::Unknown => key("Up, but the last run{places} had no conclusive result"),
+                Outcome::Ok | Outcome::Error => key("Up, but the last run{places} failed"),
             };
+            let text = t.fill(text, &[("places", &self.affected_locations(odd.outcome, t))]);
+            let has_reason = !matches!(odd.outcome, Outcome::Missed | Outcome::Blackout);
+            return if has_reason { self.with_reason(&text, odd.outcome, t) } else { text };
         }
         match self.states {
-            [state] if state.streak == 1 => "Up: the last run passed".to_owned(),
-            [state] => format!(
-                "Up: the last {} runs passed, since {}",
-                state.streak,
-                format_time(state.streak_started_at)
-            ),
+            [state] if state.streak == 1 => t.text("Up: the last run passed").to_owned(),
+            [state] => {
+                let (count, time) = (state.streak.to_string(), t.zoned_time(state.streak_started_at));
+                t.fill(
+                    "Up: the last {count} runs passed, since {time}",
+                    &[("count", &count), ("time", &time)],
+                )
+            }
             states => {
                 let since = states.iter().map(|state| state.streak_started_at).max();
-                let since = since.map(format_time).unwrap_or_default();
-                format!("Up: every check from all {} locations passed since {since}", states.len())
+                let time = since.map(|since| t.zoned_time(since)).unwrap_or_default();
+                let values = [("count", states.len().to_string()), ("time", time)];
+                let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+                t.fill("Up: every check from all {count} locations passed since {time}", &values)
             }
         }
     }
 
-    fn unknown_sentence(&self) -> String {
+    fn unknown_sentence(&self, t: Locale) -> String {
         match self.states.iter().max_by_key(|state| state.planned_at).map(|state| state.outcome) {
-            Some(Outcome::Missed) => "Unknown: the last run was missed".to_owned(),
+            Some(Outcome::Missed) => t.text("Unknown: the last run was missed").to_owned(),
             Some(Outcome::Unknown) => {
-                self.with_reason("Unknown, as the last run had no conclusive result", Outcome::Unknown)
+                let text = t.text("Unknown, as the last run had no conclusive result");
+                self.with_reason(text, Outcome::Unknown, t)
             }
-            Some(Outcome::Blackout) => "Unknown: the last run fell into a blackout".to_owned(),
+            Some(Outcome::Blackout) => t.text("Unknown: the last run fell into a blackout").to_owned(),
             Some(Outcome::Ok | Outcome::Warning | Outcome::Error) | None => {
-                "Unknown: its last run is not settled yet".to_owned()
+                t.text("Unknown: its last run is not settled yet").to_owned()
             }
         }
     }
 
     /// Returns from how many of several locations the last check had this outcome, such as ` from 2 of 3 locations`; empty
     /// for none and for a single location.
-    fn affected_locations(&self, outcome: Outcome) -> String {
+    fn affected_locations(&self, outcome: Outcome, t: Locale) -> String {
         let count = self.states.iter().filter(|state| state.outcome == outcome).count();
         match (count, self.states.len()) {
             (0, _) | (_, 1) => String::new(),
-            (count, all) if count == all => format!(" from all {all} locations"),
-            (count, all) => format!(" from {count} of {all} locations"),
+            (count, all) if count == all => {
+                format!(" {}", t.fill("from all {count} locations", &[("count", &all.to_string())]))
+            }
+            (count, all) => {
+                let values = [("count", count.to_string()), ("all", all.to_string())];
+                let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+                format!(" {}", t.fill("from {count} of {all} locations", &values))
+            }
         }
     }
 
-    fn with_reason(&self, text: &str, outcome: Outcome) -> String {
+    fn with_reason(&self, text: &str, outcome: Outcome, t: Locale) -> String {
         let reason = (self.reason)(outcome);
-        if reason.is_empty() { text.to_owned() } else { format!("{text}: {reason}") }
+        if reason.is_empty() {
+            return text.to_owned();
+        }
+        t.fill("{text}: {reason}", &[("text", text), ("reason", &reason)])
     }
 }
 
 impl MonitorReader {
-    /// Returns the state of `monitor` and why in one sentence, without a full stop. `results` are its newest ones,
-    /// `format_time` formats times with their zone.
+    /// Returns the state of `monitor` and why in one sentence, without a full stop. `results` are its newest ones.
     pub async fn state_sentence(
         &self,
         monitor: &Monitor,
         results: &[CheckResult],
         now: Timestamp,
-        format_time: impl Fn(Timestamp) -> String,
+        t: Locale,
     ) -> Result<String, StoreError> {
         let health = self.overall_health(monitor, now);
         let mut states = self.states_for(vec![monitor.id]).await?;
@@ -162,7 +184,7 @@ impl MonitorReader {
             states: &states,
             reason: &reason,
         };
-        Ok(facts.sentence(format_time))
+        Ok(facts.sentence(t))
     }
 }
 
@@ -205,14 +227,14 @@ mod tests {
             states,
             reason: &reason,
         };
-        let text = facts.sentence(|time| format!("<{}> UTC", time.as_micros() / 1_000_000));
+        let text = facts.sentence(Locale::default());
         let without_outage = StateFacts {
             blackout_until: Some(Timestamp::from_seconds(3_000)),
             outage_started_at: None,
             paused_until: None,
             ..facts
         };
-        let other = without_outage.sentence(|time| format!("<{}> UTC", time.as_micros() / 1_000_000));
+        let other = without_outage.sentence(Locale::default());
         if other == text { text } else { format!("{text} | {other}") }
     }
 
@@ -226,27 +248,31 @@ mod tests {
             (
                 OverallHealth::Paused,
                 &[],
-                "Paused until <2000> UTC: it is not checked | Paused: it is not checked",
+                "Paused until 1970-01-01 00:33:20 UTC: it is not checked | Paused: it is not checked",
             ),
             (active(Unknown), &[], "Waiting for its first result"),
             (
                 active(Down),
                 &[(Error, 3)],
-                "Down since <50> UTC: 36: connection refused | Down since <100> UTC: 36: connection refused",
+                "Down since 1970-01-01 00:00:50 UTC: 36: connection refused | Down since 1970-01-01 00:01:40 UTC: 36: connection refused",
             ),
             (
                 active(Down),
                 &[(Ok, 9), (Error, 3), (Error, 2)],
-                "Down since <50> UTC from 2 of 3 locations: 36: connection refused | Down since <200> UTC from 2 of 3 \
+                "Down since 1970-01-01 00:00:50 UTC from 2 of 3 locations: 36: connection refused | Down since 1970-01-01 00:03:20 UTC from 2 of 3 \
                  locations: 36: connection refused",
             ),
             (
                 active(Down),
                 &[(Error, 3), (Error, 2)],
-                "Down since <50> UTC from all 2 locations: 36: connection refused | Down since <100> UTC from all 2 \
+                "Down since 1970-01-01 00:00:50 UTC from all 2 locations: 36: connection refused | Down since 1970-01-01 00:01:40 UTC from all 2 \
                  locations: 36: connection refused",
             ),
-            (active(Down), &[], "Down since <50> UTC: 36: connection refused | Down: 36: connection refused"),
+            (
+                active(Down),
+                &[],
+                "Down since 1970-01-01 00:00:50 UTC: 36: connection refused | Down: 36: connection refused",
+            ),
             (active(Failing), &[(Error, 1)], "Failing, not yet an outage: 36: connection refused"),
             (
                 active(Failing),
@@ -256,11 +282,15 @@ mod tests {
             (
                 active(BlackedOut),
                 &[(Blackout, 1)],
-                "Its last run fell into a blackout | In a blackout until <3000> UTC",
+                "Its last run fell into a blackout | In a blackout until 1970-01-01 00:50:00 UTC",
             ),
             (active(Up), &[(Ok, 1)], "Up: the last run passed"),
-            (active(Up), &[(Ok, 240)], "Up: the last 240 runs passed, since <100> UTC"),
-            (active(Up), &[(Ok, 4), (Ok, 7)], "Up: every check from all 2 locations passed since <200> UTC"),
+            (active(Up), &[(Ok, 240)], "Up: the last 240 runs passed, since 1970-01-01 00:01:40 UTC"),
+            (
+                active(Up),
+                &[(Ok, 4), (Ok, 7)],
+                "Up: every check from all 2 locations passed since 1970-01-01 00:03:20 UTC",
+            ),
             (active(Up), &[(Warning, 1)], "Up with a warning: slow"),
             (active(Up), &[(Warning, 1), (Ok, 5)], "Up with a warning from 1 of 2 locations: slow"),
             (active(Up), &[(Missed, 1), (Ok, 5)], "Up, but the last run from 1 of 2 locations was missed"),

@@ -39,6 +39,18 @@ impl Locale {
         fill(self.text(english), values, |value| escape_html(value).into_owned())
     }
 
+    /// Escapes a text that is in English whatever the language, such as what a check found, and marks it as that.
+    #[must_use]
+    pub fn english_html(self, text: &str) -> String {
+        let escaped = escape_html(text);
+        match self.language {
+            Language::German | Language::French if !text.is_empty() => {
+                format!(r#"<span lang="en">{escaped}</span>"#)
+            }
+            _ => escaped.into_owned(),
+        }
+    }
+
     /// Returns the text for `count`, with it in place of `{count}`.
     #[must_use]
     pub fn count(self, one: &str, other: &str, count: u64) -> String {
@@ -64,6 +76,26 @@ impl Locale {
         match self.language {
             Language::English => number,
             Language::German | Language::French => number.replace('.', ","),
+        }
+    }
+
+    /// Writes a number that has commas between groups of digits with the mark of the language.
+    #[must_use]
+    pub fn grouped(self, number: String) -> String {
+        match self.language {
+            Language::English => number,
+            Language::German => number.replace(',', "."),
+            // A narrow space that does not break.
+            Language::French => number.replace(',', "\u{202f}"),
+        }
+    }
+
+    /// Returns a label as it stands within a sentence. German nouns keep their capital.
+    #[must_use]
+    pub fn within_sentence(self, label: &str) -> String {
+        match self.language {
+            Language::German => label.to_owned(),
+            Language::English | Language::French => label.to_lowercase(),
         }
     }
 
@@ -110,6 +142,9 @@ mod tests {
         let locale = Locale::default();
         assert_eq!(locale.fill("{a} of {b} {c}", &[("a", "{b}"), ("b", "<")]), "{b} of < {c}");
         assert_eq!(locale.html("<b>{a}</b>", &[("a", "<i>")]), "<b>&lt;i&gt;</b>");
+        let german = Locale { language: Language::German, ..locale };
+        assert_eq!([locale.english_html("<i>"), german.english_html("")], ["&lt;i&gt;", ""]);
+        assert_eq!(german.english_html("<i>"), r#"<span lang="en">&lt;i&gt;</span>"#);
     }
 
     #[test]
@@ -117,6 +152,9 @@ mod tests {
         let in_language = |language| Locale { language, ..Locale::default() };
         let (english, french) = (in_language(Language::English), in_language(Language::French));
         assert_eq!([english.micros(12_345), french.micros(4_560_000)], ["12.3 ms", "4,56 s"]);
+        assert_eq!([english.micros(0), english.micros(999)], ["0 µs", "999 µs"]);
+        let german = in_language(Language::German);
+        assert_eq!([english, german].map(|t| t.grouped("1,234".to_owned())), ["1,234", "1.234"]);
         assert_eq!(english.count("{count} run", "{count} runs", 0), "0 runs");
         assert_eq!(french.count("{count} run", "{count} runs", 0), "0 run");
     }

@@ -8,12 +8,25 @@ mod row;
 mod table;
 #[cfg(test)]
 mod table_tests;
+#[cfg(test)]
+mod untranslated_tests;
 mod zone;
 
 mod console;
+mod field_labels;
+mod mails;
+mod monitor;
+mod monitor_helps;
+mod monitors;
+mod record_helps;
+mod records;
+mod result;
+mod web_helps;
 mod words;
 
 pub use accepted_language::accepted_language;
 pub use language::Language;
 pub use locale::{Locale, key};
+#[cfg(test)]
+pub(crate) use table::{field_texts, is_known_text};
 pub use zone::Zone;

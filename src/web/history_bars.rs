@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::html::format_micros;
 use super::page_state::PageState;
 use crate::domain::{Outcome, Rollup, RollupStep, StoreError, Timestamp};
 use crate::schema::Monitor;
-use crate::texts::Locale;
+use crate::texts::{Locale, key};
 
 /// Runs by outcome, in the order of [`Outcome::ALL`].
 pub(super) type RunCounts = [u64; 6];
@@ -32,10 +31,10 @@ struct BarSpan {
 
 /// The spans that are shown.
 const SPANS: [BarSpan; 4] = [
-    BarSpan { name: "24 hours", bars: 24, width: HOUR },
-    BarSpan { name: "7 days", bars: 42, width: Duration::from_hours(4) },
-    BarSpan { name: "30 days", bars: 30, width: DAY },
-    BarSpan { name: "90 days", bars: 90, width: DAY },
+    BarSpan { name: key("24 hours"), bars: 24, width: HOUR },
+    BarSpan { name: key("7 days"), bars: 42, width: Duration::from_hours(4) },
+    BarSpan { name: key("30 days"), bars: 30, width: DAY },
+    BarSpan { name: key("90 days"), bars: 90, width: DAY },
 ];
 
 /// Reads the runs of `monitor` and renders the bars up to `now`.
@@ -114,13 +113,13 @@ impl MonitorDay {
         let (total, bars, width) = span_bars(span, &self.runs, self.now, t);
         format!(
             r#"<svg class="day" viewBox="0 0 {width} 30" preserveAspectRatio="none" role="img" aria-label="{}: {}">{bars}</svg>"#,
-            span.name,
-            summary_text(&total)
+            t.text(span.name),
+            summary_text(&total, t)
         )
     }
 
     /// Renders the mean durations of the hours as a line; hours without a run that passed are gaps.
-    pub(super) fn render_durations(&self) -> String {
+    pub(super) fn render_durations(&self, t: Locale) -> String {
         let Some(slowest) = self.durations.values().copied().max() else { return String::new() };
         let fastest = self.durations.values().copied().min().unwrap_or_default();
         let last_start = step_start(self.now, HOUR);
@@ -141,9 +140,10 @@ impl MonitorDay {
             };
             is_drawing = true;
         }
-        let (fastest, slowest) = (format_micros(fastest), format_micros(slowest));
+        let (fastest, slowest) = (t.micros(fastest), t.micros(slowest));
+        let range = t.fill("from {least} to {most}", &[("least", &fastest), ("most", &slowest)]);
         format!(
-            r#"<svg class="day" viewBox="0 0 240 30" preserveAspectRatio="none" role="img" aria-label="from {fastest} to {slowest}"><title>from {fastest} to {slowest}</title><path class="line" d="{path}"/></svg>"#
+            r#"<svg class="day" viewBox="0 0 240 30" preserveAspectRatio="none" role="img" aria-label="{range}"><title>{range}</title><path class="line" d="{path}"/></svg>"#
         )
     }
 }
@@ -207,14 +207,12 @@ fn render_span(
     t: Locale,
 ) {
     let (total, bars, width) = span_bars(span, runs, now, t);
-    let summary = summary_text(&total);
+    let (name, summary) = (t.text(span.name), summary_text(&total, t));
     // Writing into a string cannot fail.
     let _ = write!(
         out,
-        r#"<figure><figcaption>{} <strong>{}</strong></figcaption><svg viewBox="0 0 {width} 30" preserveAspectRatio="none" role="img" aria-label="{}: {summary}">{bars}</svg></figure>"#,
-        span.name,
-        passed_text(&total),
-        span.name
+        r#"<figure><figcaption>{name} <strong>{}</strong></figcaption><svg viewBox="0 0 {width} 30" preserveAspectRatio="none" role="img" aria-label="{name}: {summary}">{bars}</svg></figure>"#,
+        passed_text(&total, t)
     );
 }
 
@@ -240,7 +238,7 @@ fn span_bars(
 fn render_bar(out: &mut String, x: usize, start: Timestamp, counts: &RunCounts, t: Locale) {
     let total: u64 = counts.iter().sum();
     let bar_width = BAR_PITCH - 2;
-    let _ = write!(out, "<g><title>{}: {}</title>", t.zoned_time(start), summary_text(counts));
+    let _ = write!(out, "<g><title>{}: {}</title>", t.zoned_time(start), summary_text(counts, t));
     if total == 0 {
         let _ = write!(out, r#"<rect class="o-none" x="{x}" width="{bar_width}" height="30"/>"#);
     }
@@ -265,18 +263,21 @@ fn render_bar(out: &mut String, x: usize, start: Timestamp, counts: &RunCounts, 
 }
 
 /// Returns the runs by outcome in words.
-fn summary_text(counts: &RunCounts) -> String {
+fn summary_text(counts: &RunCounts, t: Locale) -> String {
     let present = Outcome::ALL.into_iter().map(|outcome| (counts[usize::from(outcome.code())], outcome));
     let texts: Vec<String> = present
         .filter(|(count, _)| *count > 0)
-        .map(|(count, outcome)| format!("{count} {outcome}"))
+        .map(|(count, outcome)| format!("{count} {}", t.text(outcome.name())))
         .collect();
-    if texts.is_empty() { "no runs".to_owned() } else { texts.join(", ") }
+    if texts.is_empty() { t.text("no runs").to_owned() } else { texts.join(", ") }
 }
 
 /// Returns the share of the runs that passed among those that tell something about the target.
-fn passed_text(counts: &RunCounts) -> String {
-    passed_percent(counts).map_or_else(|| "–".to_owned(), |percent| format!("{percent:.3} % passed"))
+fn passed_text(counts: &RunCounts, t: Locale) -> String {
+    passed_percent(counts).map_or_else(
+        || "–".to_owned(),
+        |percent| t.fill("{percent} % passed", &[("percent", &t.decimal(format!("{percent:.3}")))]),
+    )
 }
 
 /// Returns the same share in percent; `None` for no such run.
@@ -298,10 +299,10 @@ mod tests {
 
     #[test]
     fn what_failed_or_did_not_run_is_seen_and_never_rounds_to_all() {
-        assert_eq!(passed_text(&[999_999, 0, 1, 0, 0, 0]), "99.999 % passed");
-        assert_eq!(passed_text(&[1, 1, 0, 9, 9, 9]), "100.000 % passed");
-        assert_eq!(passed_text(&[0, 0, 0, 1, 1, 1]), "–");
-        assert_eq!(summary_text(&[1, 0, 2, 0, 0, 3]), "1 ok, 2 error, 3 blackout");
+        assert_eq!(passed_text(&[999_999, 0, 1, 0, 0, 0], Locale::default()), "99.999 % passed");
+        assert_eq!(passed_text(&[1, 1, 0, 9, 9, 9], Locale::default()), "100.000 % passed");
+        assert_eq!(passed_text(&[0, 0, 0, 1, 1, 1], Locale::default()), "–");
+        assert_eq!(summary_text(&[1, 0, 2, 0, 0, 3], Locale::default()), "1 ok, 2 error, 3 blackout");
         let runs = BTreeMap::from([(at(0), [10_000, 0, 1, 0, 0, 0]), (at(1), [0, 0, 0, 0, 5, 0])]);
         let html =
             render_history_bars(&runs, &BTreeMap::new(), at(1) + Duration::from_mins(5), Locale::default());

@@ -16,7 +16,7 @@ use super::responses::service_unavailable;
 use super::viewer::{NotSignedIn, Viewer};
 use crate::domain::Timestamp;
 use crate::service::LocationsOverview;
-use crate::texts::Locale;
+use crate::texts::{Locale, key};
 
 /// `GET /locations`
 pub(super) async fn get_page(
@@ -31,7 +31,11 @@ pub(super) async fn get_page(
         section: Some(Section::Locations),
         ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
     };
-    render_page(frame, &format!("<h1>Locations</h1>{}", page.render("/locations"))).into_response()
+    render_page(
+        frame,
+        &format!("<h1>{}</h1>{}", viewer.locale().text("Locations"), page.render("/locations")),
+    )
+    .into_response()
 }
 
 /// Makes what changes by itself of the page.
@@ -49,7 +53,7 @@ pub(super) async fn live_page(state: &LocationsState, viewer: &Viewer) -> Result
         Err(NotSignedIn) => overview.agents.clear(),
     }
     let blocks = render_overview(&overview, agents_account.is_ok(), state.clock.now(), viewer.locale());
-    Ok(LivePage { title: "Locations · Vigie".to_owned(), blocks })
+    Ok(LivePage { title: format!("{} · Vigie", viewer.locale().text("Locations")), blocks })
 }
 
 fn render_overview(
@@ -61,15 +65,25 @@ fn render_overview(
     let id_of = |object: &Map<String, Value>| object.get("id").and_then(Value::as_i64).unwrap_or_default();
     let locations = render_table(
         "locations",
-        &["State", "Location", "Id", "Region", "Agents", "Verifies", "Made in"],
-        overview.locations.iter().map(|location| (id_of(location), location_cells(location))),
+        &[
+            key("State"),
+            key("Location"),
+            key("Id"),
+            key("Region"),
+            key("Agents"),
+            key("Verifies"),
+            key("Made in"),
+        ],
+        overview.locations.iter().map(|location| (id_of(location), location_cells(location, t))),
+        t,
     );
     if !is_signed_in {
         return vec![locations];
     }
-    let heading = "<h2>Agents on other hosts</h2>";
+    let heading = format!("<h2>{}</h2>", t.text("Agents on other hosts"));
     if overview.agents.is_empty() {
-        let notice = r#"<p class="notice">There are none. <a href="/manual/many-hosts">Many hosts</a> tells how to run agents on other hosts.</p>"#;
+        let notice = t.text("There are none. <a href='/manual/many-hosts'>Many hosts</a> tells how to run agents on other hosts.");
+        let notice = format!(r#"<p class="notice">{notice}</p>"#);
         return vec![locations, LiveBlock::new("agents", format!("{heading}{notice}"))];
     }
     let names: HashMap<i64, &str> = overview
@@ -80,23 +94,24 @@ fn render_overview(
     let mut agents = render_table(
         "agents",
         &[
-            "State",
-            "Agent",
-            "Location",
-            "Last seen",
-            "Version",
-            "Clock offset",
-            "Lateness",
-            "Monitors",
-            "Queue",
-            "Backlog",
-            "Spool",
-            "Dropped",
-            "Browsers",
+            key("State"),
+            key("Agent"),
+            key("Location"),
+            key("Last seen"),
+            key("Version"),
+            key("Clock offset"),
+            key("Lateness"),
+            key("Monitors"),
+            key("Queue"),
+            key("Backlog"),
+            key("Spool"),
+            key("Dropped"),
+            key("Browsers"),
         ],
         overview.agents.iter().map(|agent| (id_of(agent), agent_cells(agent, &names, now, t))),
+        t,
     );
-    agents.before.insert_str(0, heading);
+    agents.before.insert_str(0, &heading);
     vec![locations, agents]
 }
 
@@ -105,11 +120,12 @@ fn render_table(
     id: &'static str,
     head: &[&str],
     rows: impl Iterator<Item = (i64, Vec<String>)>,
+    t: Locale,
 ) -> LiveBlock {
     let mut before = String::from(r#"<div class="scroll"><table class="rows"><thead><tr>"#);
     for name in head {
         // Writing into a string cannot fail.
-        let _ = write!(before, "<th>{name}</th>");
+        let _ = write!(before, "<th>{}</th>", t.text(name));
     }
     before.push_str("</tr></thead><tbody>");
     let to_row = |(row_id, cells): (i64, Vec<String>)| {
@@ -117,8 +133,11 @@ fn render_table(
         let mut html = format!(r#"<tr id="{row_id}">"#);
         for (index, (name, cell)) in head.iter().zip(cells).enumerate() {
             // The first two cells need no heading on a narrow screen.
-            let heading =
-                if index < 2 { String::new() } else { format!(r#" data-h="{}""#, name.to_lowercase()) };
+            let heading = if index < 2 {
+                String::new()
+            } else {
+                format!(r#" data-h="{}""#, t.within_sentence(t.text(name)))
+            };
             // Writing into a string cannot fail.
             let _ = write!(html, "<td{heading}>{cell}</td>");
         }
@@ -128,19 +147,22 @@ fn render_table(
     LiveBlock { id, before, rows: rows.map(to_row).collect(), after: "</tbody></table></div>".to_owned() }
 }
 
-fn location_cells(location: &Map<String, Value>) -> Vec<String> {
+fn location_cells(location: &Map<String, Value>, t: Locale) -> Vec<String> {
     let health = |name: &str| location.get("health").and_then(|health| health.get(name));
     let count = |name: &str| health(name).and_then(Value::as_u64).unwrap_or_default();
     let is_true = |name: &str| location.get(name) == Some(&Value::Bool(true));
     let state = health("state").and_then(Value::as_str).unwrap_or("away");
     vec![
-        state_pill(state, if state == "alive" { "ok" } else { "error" }),
+        state_pill(state, if state == "alive" { "ok" } else { "error" }, t),
         text_cell(location, "name"),
         text_cell(location, "id"),
         text_cell(location, "region"),
-        format!("{} of {}", count("alive"), count("agents")),
-        if is_true("verifies") { "yes" } else { "no" }.to_owned(),
-        if is_true("managed") { "settings" } else { "API" }.to_owned(),
+        t.fill(
+            "{count} of {all}",
+            &[("count", &count("alive").to_string()), ("all", &count("agents").to_string())],
+        ),
+        t.text(if is_true("verifies") { key("yes") } else { key("no") }).to_owned(),
+        t.text(if is_true("managed") { key("settings") } else { key("API") }).to_owned(),
     ]
 }
 
@@ -168,11 +190,14 @@ fn agent_cells(
     let spool = bytes.map_or_else(String::new, |bytes| format!("{results} ({} KiB)", bytes.div_ceil(1024)));
     let dropped = match (number("dropped_results", ""), number("dropped_captures", "")) {
         (results, captures) if results.is_empty() && captures.is_empty() => String::new(),
-        (results, captures) if results == "0" && captures == "0" => "none".to_owned(),
-        (results, captures) => format!("{results} results, {captures} captures"),
+        (results, captures) if results == "0" && captures == "0" => t.text("none").to_owned(),
+        (results, captures) => t.fill(
+            "{results} results, {captures} captures",
+            &[("results", &results), ("captures", &captures)],
+        ),
     };
     vec![
-        state_pill(state, color),
+        state_pill(state, color, t),
         text_cell(agent, "name"),
         location,
         last_seen.map_or_else(String::new, |at| render_age(at, now, t)),
@@ -188,8 +213,8 @@ fn agent_cells(
     ]
 }
 
-fn state_pill(state: &str, color: &str) -> String {
-    format!(r#"<span class="pill s-{color}">{}</span>"#, escape(state))
+fn state_pill(state: &str, color: &str, t: Locale) -> String {
+    format!(r#"<span class="pill s-{color}">{}</span>"#, escape(t.text(state)))
 }
 
 fn text_cell(object: &Map<String, Value>, name: &str) -> String {

@@ -13,6 +13,7 @@ use super::page_frame::{self, Breadcrumb, PageFrame, Section};
 use super::responses::not_found;
 use super::viewer::Viewer;
 use crate::manual::{self, ManualPage};
+use crate::texts::Locale;
 
 /// Longest line in a search result, in characters.
 const MAX_HIT_LINE_CHARS: usize = 200;
@@ -41,9 +42,11 @@ pub(super) async fn get_index_or_search_results(
     if query.search_text.trim().is_empty() {
         return get_page(Extension(viewer), Path(INDEX.to_owned())).await;
     }
-    let body = format!("{}{}", render_search_form(&query.search_text), render_hits(&query.search_text));
-    let frame = manual_frame("Search · Vigie manual", &viewer);
-    page_frame::render_page(frame, &format!("<article class=\"manual\">{body}</article>")).into_response()
+    let (text, t) = (query.search_text.as_str(), viewer.locale());
+    let body = format!("{}{}", render_search_form(text, t), render_hits(text, t));
+    let title = format!("{} · Vigie", t.text("Search the manual"));
+    let article = format!("<article class=\"manual\" lang=\"en\">{body}</article>");
+    page_frame::render_page(manual_frame(&title, &viewer), &article).into_response()
 }
 
 /// `GET /manual/{name}`
@@ -55,15 +58,19 @@ pub(super) async fn get_page(Extension(viewer): Extension<Viewer>, Path(name): P
 }
 
 fn render_page(page: ManualPage, viewer: &Viewer) -> Html<String> {
+    let t = viewer.locale();
     let body = format!(
-        "<article class=\"manual\">{}{}</article>",
-        render_search_form(""),
+        "<article class=\"manual\" lang=\"en\">{}{}</article>",
+        render_search_form("", t),
         render_markdown(page.markdown)
     );
     let title = format!("{} · Vigie manual", page.first_heading());
     let mut frame = manual_frame(&title, viewer);
     if page.path != INDEX {
-        frame.breadcrumbs.push(Breadcrumb { name: "Manual".to_owned(), path: "/manual/".to_owned() });
+        frame.breadcrumbs.push(Breadcrumb {
+            name: t.text(Section::Manual.name()).to_owned(),
+            path: "/manual/".to_owned(),
+        });
     }
     page_frame::render_page(frame, &body)
 }
@@ -72,19 +79,28 @@ fn manual_frame<'a>(title: &'a str, viewer: &'a Viewer) -> PageFrame<'a> {
     PageFrame { section: Some(Section::Manual), ..PageFrame::new(title, viewer) }
 }
 
-fn render_search_form(search_text: &str) -> String {
+/// Renders the form in the language of the reader, unlike the pages.
+fn render_search_form(search_text: &str, t: Locale) -> String {
     format!(
-        "<form class=\"filter\" action=\"/manual/\"><a href=\"/manual/\">All pages</a> \
-         <input type=\"search\" name=\"q\" value=\"{}\" aria-label=\"Search the manual\"> \
-         <button>Search</button></form>",
-        escape(search_text)
+        "<form class=\"filter\" action=\"/manual/\" lang=\"{}\"><a href=\"/manual/\">{}</a> \
+         <input type=\"search\" name=\"q\" value=\"{}\" aria-label=\"{}\"> \
+         <button>{}</button></form>",
+        t.language.code(),
+        t.text("All pages"),
+        escape(search_text),
+        t.text("Search the manual"),
+        t.text("Search")
     )
 }
 
-fn render_hits(search_text: &str) -> String {
+fn render_hits(search_text: &str, t: Locale) -> String {
     let hits = manual::search_manual(search_text);
     if hits.is_empty() {
-        return format!("<p class=\"notice\">No section contains all of “{}”.</p>", escape(search_text));
+        return format!(
+            "<p class=\"notice\" lang=\"{}\">{}</p>",
+            t.language.code(),
+            t.html("No section contains all of “{text}”.", &[("text", search_text)])
+        );
     }
     let mut list_html = String::from("<ul>");
     for hit in hits {
@@ -159,7 +175,7 @@ mod tests {
 
     #[test]
     fn search_queries_are_escaped() {
-        assert!(!render_hits("<script>").contains("<script>"));
-        assert!(render_hits("start_threshold").contains("href=\"/manual/alerting#"));
+        assert!(!render_hits("<script>", Locale::default()).contains("<script>"));
+        assert!(render_hits("start_threshold", Locale::default()).contains("href=\"/manual/alerting#"));
     }
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::actions::render_buttons;
 use super::history_bars::load_history_bars;
-use super::html::{escape, format_micros, render_age};
+use super::html::{escape, render_age, render_table_head};
 use super::latency::{LatencyQuery, render_latency};
 use super::live::{LiveBlock, LivePage, LiveRow};
 use super::page_frame::{Breadcrumb, PageFrame, Section, render_page};
@@ -17,6 +17,7 @@ use super::page_state::PageState;
 use super::phase_bar::{render_phase_bar, render_phase_legend};
 use super::reliability::render_reliability;
 use super::responses::{not_found, store_unavailable};
+use super::result::suppression_text;
 use super::viewer::Viewer;
 use crate::domain::{
     CheckResult, Location, LocationId, LocationMode, MonitorId, PaginatedResults, Pagination, ResultFilter,
@@ -25,8 +26,8 @@ use crate::domain::{
 use crate::redaction::urls::redact_credentials;
 use crate::schema::Monitor;
 use crate::service::EventMarker;
-use crate::service::result_view::{deciding_reason, format_interval, suppression_text, trigger_text};
-use crate::texts::Locale;
+use crate::service::result_view::{deciding_reason, format_interval, trigger_text};
+use crate::texts::{Locale, key};
 
 /// Most results on the page.
 const MAX_RESULTS: u32 = 50;
@@ -53,7 +54,11 @@ pub(super) async fn get_page(
     let unchanging = reliability + &latency;
     let parts = page.render_with(&format!("/monitors/{}", monitor.id), "results", &unchanging);
     let history = match viewer.caller_for(monitor.customer) {
-        Some(_) => format!(r#"<a href="/monitors/{}/history">Outages and changes</a>"#, monitor.id),
+        Some(_) => format!(
+            r#"<a href="/monitors/{}/history">{}</a>"#,
+            monitor.id,
+            viewer.locale().text("Outages and changes")
+        ),
         None => String::new(),
     };
     let name = escape(monitor.name());
@@ -107,7 +112,7 @@ async fn render_state(
     t: Locale,
 ) -> Result<String, StoreError> {
     let (reader, now) = (&state.monitor_reader, state.clock.now());
-    let sentence = reader.state_sentence(monitor, &results.results, now, |time| t.zoned_time(time)).await?;
+    let sentence = reader.state_sentence(monitor, &results.results, now, t).await?;
     Ok(format!(r#"<p class="state-now">{}.</p>"#, escape(&sentence)))
 }
 
@@ -128,32 +133,43 @@ async fn visible_events(
 
 fn render_settings(monitor: &Monitor, state: &PageState, t: Locale) -> String {
     let now = state.clock.now();
-    let retry_text =
-        if monitor.document.settings().schedule.retry_on_failure { "with retry" } else { "no retry" };
+    let timeout_text = if monitor.document.settings().schedule.retry_on_failure {
+        key("{seconds} s, with retry")
+    } else {
+        key("{seconds} s, no retry")
+    };
     let labelled_values = [
-        ("Id", monitor.id.to_string()),
-        ("Key", monitor.origin.key().unwrap_or("–").to_owned()),
-        ("Type", monitor.monitor_type().to_string()),
-        ("Target", display_target(monitor)),
-        ("Every", format_interval(monitor.interval())),
-        ("Timeout", format!("{} s, {retry_text}", monitor.timeout().as_secs())),
-        ("State", state.monitor_reader.overall_health(monitor, now).as_str().replace('_', " ")),
-        ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
-        ("Depends on", display_parents(monitor, state)),
-        ("Paused", monitor.paused_until(now).map(|until| pause_text(until, t)).unwrap_or_default()),
-        ("Version", format!("{} of {}", monitor.revision, t.zoned_time(monitor.modified_at))),
-        ("Note", monitor.document.note().to_owned()),
+        (key("Id"), monitor.id.to_string()),
+        (key("Key"), monitor.origin.key().unwrap_or("–").to_owned()),
+        (key("Type"), monitor.monitor_type().to_string()),
+        (key("Target"), display_target(monitor)),
+        (key("Every"), format_interval(monitor.interval())),
+        (key("Timeout"), t.fill(timeout_text, &[("seconds", &monitor.timeout().as_secs().to_string())])),
+        (
+            key("State"),
+            t.text(&state.monitor_reader.overall_health(monitor, now).as_str().replace('_', " ")).to_owned(),
+        ),
+        (key("Enabled"), t.text(if monitor.enabled() { key("yes") } else { key("no") }).to_owned()),
+        (key("Depends on"), display_parents(monitor, state)),
+        (key("Paused"), monitor.paused_until(now).map(|until| pause_text(until, t)).unwrap_or_default()),
+        (key("Version"), version_text(monitor, t)),
+        (key("Note"), monitor.document.note().to_owned()),
     ];
     let mut out = String::from(r#"<dl class="facts">"#);
     for (name, value) in labelled_values.iter().filter(|(_, value)| !value.is_empty()) {
-        let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
+        let _ = write!(out, "<div><dt>{}</dt><dd>{}</dd></div>", t.text(name), escape(value));
     }
     out.push_str("</dl>");
     out
 }
 
 fn pause_text(until: Timestamp, t: Locale) -> String {
-    format!("until {}", t.zoned_time(until))
+    t.fill("until {time}", &[("time", &t.zoned_time(until))])
+}
+
+fn version_text(monitor: &Monitor, t: Locale) -> String {
+    let (version, time) = (monitor.revision.to_string(), t.zoned_time(monitor.modified_at));
+    t.fill("{version} of {time}", &[("version", &version), ("time", &time)])
 }
 
 /// Returns the names and ids of the monitors that it depends on, without those that were removed.
@@ -193,7 +209,8 @@ fn render_outcome_strip(results: &PaginatedResults, events: &[EventMarker], t: L
             out.push_str(&render_mark(event));
         }
         let (outcome, planned_time) = (result.outcome, t.time(result.planned_at));
-        let _ = write!(out, r#"<i class="s-{outcome}" title="{planned_time} {outcome}"></i>"#);
+        let _ =
+            write!(out, r#"<i class="s-{outcome}" title="{planned_time} {}"></i>"#, t.text(outcome.name()));
     }
     next_events.for_each(|event| out.push_str(&render_mark(event)));
     out.push_str("</div>");
@@ -234,13 +251,28 @@ fn render_results(
     t: Locale,
 ) -> LiveBlock {
     if results.results.is_empty() {
-        return LiveBlock::new("results", r#"<p class="notice">No run was recorded yet.</p>"#.to_owned());
+        return LiveBlock::new(
+            "results",
+            format!(r#"<p class="notice">{}</p>"#, t.text("No run was recorded yet.")),
+        );
     }
+    let count = results.results.len().to_string();
+    let mut heads = vec![("", key("Outcome")), ("", key("Planned")), ("", key("Age"))];
+    if columns.locations.is_some() {
+        heads.push(("", key("Location")));
+    }
+    heads.extend([
+        ("n", key("Late")),
+        ("n", key("Duration")),
+        ("", key("Phases")),
+        ("n", key("Attempts")),
+        ("", key("Address")),
+        ("", key("Reason")),
+    ]);
     let before = format!(
-        r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th>Age</th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
-        results.results.len(),
-        results.total,
-        if columns.locations.is_some() { "<th>Location</th>" } else { "" }
+        "<h2>{}</h2>{}",
+        t.fill("Last {count} of {all} results", &[("count", &count), ("all", &results.total.to_string())]),
+        render_table_head(&heads, t)
     );
     let mut rows = Vec::with_capacity(results.results.len() + events.len());
     let mut next_events = events.iter().enumerate().rev().peekable();
@@ -252,7 +284,7 @@ fn render_results(
         }
         rows.push(render_result_row(result, columns, now, t));
     }
-    let legend = render_phase_legend(results.results.iter().map(CheckResult::phases));
+    let legend = render_phase_legend(results.results.iter().map(CheckResult::phases), t);
     LiveBlock { id: "results", before, rows, after: format!("</tbody></table></div>{legend}") }
 }
 
@@ -266,7 +298,8 @@ fn render_event_row(
     let column_count = 6 + usize::from(columns.locations.is_some());
     let row_id = format!("event-{index}");
     let html = format!(
-        r#"<tr id="{row_id}" class="event"><td>event</td><td>{}</td><td>{}</td><td colspan="{column_count}">{}</td></tr>"#,
+        r#"<tr id="{row_id}" class="event"><td>{}</td><td>{}</td><td>{}</td><td colspan="{column_count}">{}</td></tr>"#,
+        t.text("event"),
         t.time(event.reported_at),
         render_age(event.reported_at, now, t),
         escape(&event.text())
@@ -284,26 +317,32 @@ fn render_result_row(
     let lateness = result
         .lateness()
         .filter(|_| columns.shows_lateness)
-        .map(|lateness| format_micros(u64::try_from(lateness.as_micros()).unwrap_or(u64::MAX)));
-    let duration_text =
-        if result.duration_us > 0 { format_micros(result.duration_us) } else { String::new() };
+        .map(|lateness| t.micros(u64::try_from(lateness.as_micros()).unwrap_or(u64::MAX)));
+    let duration_text = if result.duration_us > 0 { t.micros(result.duration_us) } else { String::new() };
     let reason_text =
         if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
-    let suppression = suppression_text(result);
-    let texts = [trigger_text(result), reason_text.as_str(), suppression.as_str()];
+    let suppression = suppression_text(result, t);
+    let texts = [
+        t.text(trigger_text(result)).to_owned(),
+        t.english_html(&reason_text),
+        escape(&suppression).into_owned(),
+    ];
     let reason_text = texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     let attempt_count_text =
         if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
-    let row_id = format!("result-{id}");
+    let (row_id, outcome_text) = (format!("result-{id}"), t.text(outcome.name()));
     let html = format!(
-        r#"<tr id="{row_id}"><td><span class="pill s-{outcome}">{outcome}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{duration_text}</td><td>{}</td><td class="n" data-h="attempts">{attempt_count_text}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        r#"<tr id="{row_id}"><td><span class="pill s-{outcome}">{outcome_text}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="{}">{}</td><td class="n" data-h="{}">{duration_text}</td><td>{}</td><td class="n" data-h="{}">{attempt_count_text}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         t.time(result.planned_at),
         render_age(result.planned_at, now, t),
         columns.location_cell(result.location_id),
+        t.text("late"),
         lateness.unwrap_or_default(),
-        render_phase_bar(&result.phases()),
+        t.text("took"),
+        render_phase_bar(&result.phases(), t),
+        t.text("attempts"),
         result.address.map(format_peer).unwrap_or_default(),
-        escape(&reason_text)
+        reason_text
     );
     LiveRow { id: row_id, html }
 }

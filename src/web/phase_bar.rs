@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::html::format_micros;
 use crate::domain::{Phase, Phases};
 use crate::service::result_view::{phase_label, phases_sum_us};
+use crate::texts::Locale;
 
 /// Width of a whole bar in its own units.
 const BAR_WIDTH: f64 = 200.0;
@@ -13,15 +13,16 @@ const BAR_WIDTH: f64 = 200.0;
 const MIN_PHASE_WIDTH: f64 = 1.5;
 
 /// Renders an SVG of `phases`, each with its name and duration in the tooltip; empty without any.
-pub(super) fn render_phase_bar(phases: &Phases) -> String {
+pub(super) fn render_phase_bar(phases: &Phases, t: Locale) -> String {
     let total_us = phases_sum_us(phases);
     if total_us == 0 {
         return String::new();
     }
     let mut out =
         String::from(r#"<svg class="bar" viewBox="0 0 200 12" preserveAspectRatio="none" role="img">"#);
-    let title =
-        phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), format_micros(micros.into())));
+    let title = phases
+        .iter()
+        .map(|(phase, micros)| format!("{} {}", t.text(&phase_label(phase)), t.micros(micros.into())));
     let title = title.collect::<Vec<_>>().join(", ");
     // Writing into a string cannot fail.
     let _ = write!(out, "<title>{title}</title>");
@@ -44,7 +45,7 @@ pub(super) fn render_phase_bar(phases: &Phases) -> String {
 }
 
 /// Renders the legend of the bars of `all_phases`; empty without any.
-pub(super) fn render_phase_legend(all_phases: impl Iterator<Item = Phases>) -> String {
+pub(super) fn render_phase_legend(all_phases: impl Iterator<Item = Phases>, t: Locale) -> String {
     let shown_phases: BTreeSet<Phase> =
         all_phases.flat_map(|phases| phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>()).collect();
     if shown_phases.is_empty() {
@@ -54,7 +55,7 @@ pub(super) fn render_phase_legend(all_phases: impl Iterator<Item = Phases>) -> S
     for phase in shown_phases {
         let name = phase.name();
         // Writing into a string cannot fail.
-        let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, phase_label(phase));
+        let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, t.text(&phase_label(phase)));
     }
     out.push_str("</ul>");
     out
@@ -68,10 +69,10 @@ mod tests {
 
     #[test]
     fn the_legend_names_only_the_phases_shown() {
-        assert_eq!(render_phase_legend(std::iter::empty()), "");
+        assert_eq!(render_phase_legend(std::iter::empty(), Locale::default()), "");
         let mut phases = Phases::default();
         phases.set(Phase::Banner, Duration::from_millis(2));
-        let legend = render_phase_legend([phases, Phases::default()].into_iter());
+        let legend = render_phase_legend([phases, Phases::default()].into_iter(), Locale::default());
         assert!(legend.contains("p-banner") && !legend.contains("p-transfer"), "{legend}");
     }
 
@@ -91,12 +92,12 @@ mod tests {
     #[test]
     fn a_bar_is_to_scale_and_fills_its_width() {
         let mut phases = Phases::default();
-        assert_eq!(render_phase_bar(&phases), "");
+        assert_eq!(render_phase_bar(&phases, Locale::default()), "");
         phases.set(Phase::Connect, Duration::from_millis(25));
         phases.set(Phase::FirstByte, Duration::from_millis(75));
-        let bar = render_phase_bar(&phases);
+        let bar = render_phase_bar(&phases, Locale::default());
         assert!(bar.contains(r#"class="p-connect" x="0.0" width="50.0""#), "{bar}");
         assert!(bar.contains(r#"class="p-first_byte" x="50.0" width="150.0""#), "{bar}");
-        assert!(bar.contains("<title>connect 25.0 ms, first_byte 75.0 ms</title>"), "{bar}");
+        assert!(bar.contains("<title>connect 25.0 ms, first byte 75.0 ms</title>"), "{bar}");
     }
 }

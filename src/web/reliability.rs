@@ -49,22 +49,23 @@ struct GoalView {
 struct Reliability {
     spans: Vec<SpanView>,
     agreements: Vec<AgreementView>,
+    t: Locale,
 }
 
 impl SpanView {
-    fn new(runs: &SpanRuns, outages: &OutageTimes, created_at: Option<Timestamp>) -> Self {
+    fn new(runs: &SpanRuns, outages: &OutageTimes, created_at: Option<Timestamp>, t: Locale) -> Self {
         let sum = outages.since(runs.from, created_at);
-        let unknown = || "too many outages".to_owned();
+        let unknown = || t.text("too many outages").to_owned();
         let count = |outcome: Outcome| runs.counts[usize::from(outcome.code())];
         let not_counted = [Outcome::Unknown, Outcome::Missed, Outcome::Blackout]
             .map(|outcome| (count(outcome), outcome))
             .into_iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, outcome)| format!("{count} {outcome}"));
+            .map(|(count, outcome)| format!("{count} {}", t.text(outcome.name())));
         Self {
             name: runs.name,
-            availability: percent_text(passed_percent(&runs.counts)),
-            up: sum.map_or_else(unknown, |sum| percent_text(sum.up_percent)),
+            availability: percent_text(passed_percent(&runs.counts), t),
+            up: sum.map_or_else(unknown, |sum| percent_text(sum.up_percent, t)),
             outages: sum.map_or_else(unknown, |sum| sum.count.to_string()),
             down: sum.map_or_else(unknown, |sum| format_coarse_duration(sum.down)),
             failed: count(Outcome::Error),
@@ -80,24 +81,32 @@ impl AgreementView {
             name: budgets.name.clone(),
             since: t.zoned_time(budgets.from),
             is_complete: budgets.is_complete,
-            goals: budgets.goals.as_ref().map(|goals| goals.iter().map(GoalView::new).collect()),
+            goals: budgets
+                .goals
+                .as_ref()
+                .map(|goals| goals.iter().map(|goal| GoalView::new(goal, t)).collect()),
         }
     }
 }
 
 impl GoalView {
-    fn new(goal: &BudgetOfGoal) -> Self {
+    fn new(goal: &BudgetOfGoal, t: Locale) -> Self {
         let is_time = goal.name == "response_time";
-        let value = |number: f64| if is_time { format!("{number:.3} s") } else { format!("{number:.3} %") };
+        let unit = if is_time { "s" } else { "%" };
+        let value = |number: f64| t.decimal(format!("{number:.3} {unit}"));
         let time = |seconds: f64| format_coarse_duration(Duration::from_secs_f64(seconds.abs()));
         let left = match (goal.left_percent, goal.left_s) {
             _ if is_time => "–".to_owned(),
             (Some(percent), Some(left_s)) if percent < 0.0 => {
-                format!("overdrawn by {:.1} % ({})", -percent, time(left_s))
+                let percent = t.decimal(format!("{:.1}", -percent));
+                let values = [("percent", percent.as_str()), ("time", &time(left_s))];
+                t.fill("overdrawn by {percent} % ({time})", &values)
             }
-            (Some(percent), Some(left_s)) => format!("{percent:.1} % ({})", time(left_s)),
+            (Some(percent), Some(left_s)) => {
+                format!("{} % ({})", t.decimal(format!("{percent:.1}")), time(left_s))
+            }
             _ if goal.achieved.is_none() => "–".to_owned(),
-            _ => "nothing may fail".to_owned(),
+            _ => t.text("nothing may fail").to_owned(),
         };
         Self {
             name: goal.name.replace('_', " "),
@@ -109,8 +118,8 @@ impl GoalView {
     }
 }
 
-fn percent_text(percent: Option<f64>) -> String {
-    percent.map_or_else(|| "–".to_owned(), |percent| format!("{percent:.3} %"))
+fn percent_text(percent: Option<f64>, t: Locale) -> String {
+    percent.map_or_else(|| "–".to_owned(), |percent| t.decimal(format!("{percent:.3} %")))
 }
 
 /// Reads how it went with `monitor` and renders it, for `viewer`. The agreements are those of the account, and for its users.
@@ -132,14 +141,12 @@ pub(super) async fn render_reliability(
         },
         None => Vec::new(),
     };
+    let t = viewer.locale();
     let created_at = monitor.metadata.created_at;
     let reliability = Reliability {
-        spans: spans.iter().map(|span| SpanView::new(span, &outages, created_at)).collect(),
-        agreements: budgets
-            .iter()
-            .map(Arc::as_ref)
-            .map(|budgets| AgreementView::new(budgets, viewer.locale()))
-            .collect(),
+        spans: spans.iter().map(|span| SpanView::new(span, &outages, created_at, t)).collect(),
+        agreements: budgets.iter().map(Arc::as_ref).map(|budgets| AgreementView::new(budgets, t)).collect(),
+        t,
     };
     // Writing into a string cannot fail.
     Ok(reliability.render().unwrap_or_default())
@@ -156,13 +163,13 @@ mod tests {
 
     #[test]
     fn a_budget_says_what_is_left_or_overdrawn() {
-        let left = |name, left| GoalView::new(&goal(name, left)).left;
+        let left = |name, left| GoalView::new(&goal(name, left), Locale::default()).left;
         assert_eq!(left("uptime", Some((50.0, 3_900.0))), "50.0 % (1 h 5 min)");
         assert_eq!(left("uptime", Some((-20.0, -90.0))), "overdrawn by 20.0 % (1 min)");
         assert_eq!(left("availability", None), "nothing may fail");
         assert_eq!(left("response_time", None), "–");
-        let time =
-            GoalView::new(&BudgetOfGoal { target: 1.5, achieved: None, ..goal("response_time", None) });
+        let time = BudgetOfGoal { target: 1.5, achieved: None, ..goal("response_time", None) };
+        let time = GoalView::new(&time, Locale::default());
         assert_eq!((time.name.as_str(), time.target.as_str()), ("response time", "1.500 s"));
         assert_eq!(time.achieved, "–");
     }

@@ -128,6 +128,7 @@ impl Harness {
             stop_threshold: 10,
             attach_screen_capture: false,
             attach_server_response: false,
+            language: String::new(),
         });
         self.contacts.recipients.last_mut().unwrap()
     }

@@ -337,6 +337,12 @@ async fn a_template_is_previewed_without_being_stored_or_sent() {
     let subject = built_in["subject"].as_str().unwrap();
     assert!(subject.starts_with("[Shopwatch]") && subject.contains("Front door"), "{subject}");
     assert_eq!((&built_in["html"], &built_in["body"]), (&Value::Null, &Value::Null));
+    admin.patch("/account", json!({"language": "de"})).await.expect(200);
+    let german = preview(json!({"monitor_id": one, "method_id": 1})).await.expect(200);
+    let (subject, text) = (german["subject"].as_str().unwrap(), german["text"].as_str().unwrap());
+    assert!(subject.starts_with("[Shopwatch] Störung (ST="), "{subject}");
+    assert!(text.contains("\nZeit: ") && !text.contains("Time:"), "{text}");
+    admin.patch("/account", json!({"language": "it"})).await.refused(400);
     assert_eq!(
         preview(json!({"monitor_id": 999_999})).await.refused(400),
         ["`monitor_id`: monitor `999999` does not exist"]

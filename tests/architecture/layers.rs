@@ -38,20 +38,20 @@ pub const LAYERS: &[(&str, &str)] = &[
         "syntax redaction script evaluate schedule schema telemetry vault net protocol webpage forward_proxy \
          subprocess browser",
     ),
-    ("notify", "syntax redaction telemetry vault net protocol"),
+    ("notify", "syntax redaction texts telemetry vault net protocol"),
     ("store", "syntax schema telemetry"),
     ("bus", "schedule schema telemetry"),
     // Layer 4.
     ("agent", "syntax redaction evaluate schedule schema telemetry vault spool net protocol probe bus"),
     // Layer 5.
-    ("catalog", "syntax redaction evaluate schedule schema alerting telemetry vault store"),
+    ("catalog", "syntax redaction evaluate schedule schema texts alerting telemetry vault store"),
     (
         "pipeline",
-        "syntax redaction evaluate schedule schema alerting telemetry vault spool notify store bus catalog",
+        "syntax redaction evaluate schedule schema texts alerting telemetry vault spool notify store bus catalog",
     ),
     (
         "service",
-        "syntax redaction script evaluate schedule schema alerting telemetry vault notify store bus catalog pipeline",
+        "syntax redaction script evaluate schedule schema texts alerting telemetry vault notify store bus catalog pipeline",
     ),
     // Layer 6.
     ("api", "syntax redaction schedule schema telemetry service"),

@@ -27,6 +27,8 @@ pub struct Setup {
     pub without_scripts: bool,
     /// Whether it is a telephone, 390 px wide.
     pub is_phone: bool,
+    /// The language that it asks for; its own for none.
+    pub language: Option<&'static str>,
 }
 
 /// A browser with one page.
@@ -199,6 +201,9 @@ fn capabilities(kind: BrowserKind, setup: Setup, profile: &std::path::Path) -> C
             ],
             "prefs": {"profile.managed_default_content_settings.javascript": if setup.without_scripts { 2 } else { 1 }},
         });
+        if let Some(language) = setup.language {
+            options["prefs"]["intl.accept_languages"] = json!(language);
+        }
         if setup.is_phone {
             options["mobileEmulation"] =
                 json!({"deviceMetrics": {"width": size.0, "height": size.1, "pixelRatio": 2, "touch": true}});
@@ -207,10 +212,13 @@ fn capabilities(kind: BrowserKind, setup: Setup, profile: &std::path::Path) -> C
         capabilities.insert("goog:chromeOptions".to_owned(), options);
         capabilities.insert("goog:loggingPrefs".to_owned(), json!({"browser": "ALL"}));
     } else {
-        let options = json!({
+        let mut options = json!({
             "args": ["-headless", format!("--width={}", size.0), format!("--height={}", size.1)],
             "prefs": {"javascript.enabled": !setup.without_scripts},
         });
+        if let Some(language) = setup.language {
+            options["prefs"]["intl.accept_languages"] = json!(language);
+        }
         capabilities.insert("browserName".to_owned(), json!("firefox"));
         capabilities.insert("moz:firefoxOptions".to_owned(), options);
     }

@@ -11,6 +11,7 @@ mod forms;
 mod history;
 mod hostile;
 mod keys;
+mod languages;
 mod list;
 mod live;
 mod many;

@@ -83,6 +83,7 @@ pub fn recipient(id: i64, method: NotificationMethod, address: &str) -> Recipien
         stop_threshold: 0,
         attach_screen_capture: false,
         attach_server_response: false,
+        language: String::new(),
     }
 }
 

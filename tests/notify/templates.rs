@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 use vigie::domain::{NotificationContent, NotificationKind, NotificationMethod};
 use vigie::notify::{AccountTemplate, MessageRenderer, RenderedMessage};
+use vigie::texts::Language;
 
 use super::samples::sample_content;
 
@@ -121,6 +122,28 @@ fn nothing_hostile_breaks_out_of_html() {
         assert!(tags <= harmless.matches('<').count() + 30, "{tags}: {html}");
         assert!(!html.contains('\u{0}') && !html.contains('\u{1b}'));
         assert!(html.contains("{{ brand }}") || !html.contains("brand"), "values are no templates: {html}");
+    }
+}
+
+#[test]
+fn built_in_texts_speak_the_language_of_the_recipient_and_own_ones_stay() {
+    let content = sample_content(NotificationKind::SiteClear);
+    for (language, subject, label) in [
+        (Language::English, "is up again", "Time:      "),
+        (Language::German, "ist wieder erreichbar", "Zeit: "),
+        (Language::French, "est de nouveau disponible", "Heure : "),
+    ] {
+        let renderer = MessageRenderer::default().in_language(language);
+        let rendered = renderer.render(&content, NotificationMethod::MailHtml, None).unwrap();
+        assert!(rendered.subject.ends_with(subject), "{}", rendered.subject);
+        assert!(rendered.text.contains(&format!("\n{label}")), "{}", rendered.text);
+        let html = rendered.html.unwrap();
+        assert!(!html.contains("[[") && !rendered.text.contains("[["), "{html}");
+        assert_eq!(html.contains("<th align=\"left\">Time</th>"), language == Language::English, "{html}");
+        let own = custom_template(None, "{{ title }}: {{ device_name }}", "Time: {{ timestamp }}", "");
+        let rendered = renderer.render(&content, NotificationMethod::MailText, Some(&own)).unwrap();
+        assert!(rendered.subject.starts_with("Site Clear: "), "{}", rendered.subject);
+        assert!(rendered.text.starts_with("Time: "), "{}", rendered.text);
     }
 }
 

@@ -5,6 +5,7 @@ use vigie::domain::{ConfigRecordKind, CustomerId, Revision, Role, Timestamp};
 use vigie::service::ServiceError;
 use vigie::store::AuditFilter;
 use vigie::syntax::node::Node;
+use vigie::texts::Language;
 
 use crate::resources::kit::{ALL, Kit, NOON, admin, as_role, forbidden, long, messages};
 
@@ -14,13 +15,13 @@ async fn an_account_has_defaults_and_is_patched_partially() {
     let (account, revision) = kit.resources.account(&admin()).await.unwrap();
     let expected = json!({
         "id": 1, "name": "default", "time_zone": "UTC", "default_locations": [],
-        "multipop_threshold": "2", "brand": "Vigie", "certificate_days": null,
+        "multipop_threshold": "2", "brand": "Vigie", "language": "en", "certificate_days": null,
     });
     assert_eq!((json!(account), revision), (expected, Revision(1)));
     let change = async |body: Value| kit.resources.update_account(&admin(), &Node::from(body), None).await;
     let saved = change(json!({
         "time_zone": "Europe/Paris", "default_locations": [{"id": 2}, {"id": 1}],
-        "multipop_threshold": 3, "certificate_days": 14,
+        "multipop_threshold": 3, "certificate_days": 14, "language": "de",
     }));
     assert_eq!(saved.await.unwrap().revision, 2);
     let (account, _) = kit.resources.account(&admin()).await.unwrap();
@@ -29,6 +30,7 @@ async fn an_account_has_defaults_and_is_patched_partially() {
     let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
     assert_eq!(facts.default_location_ids, [2, 1]);
     assert_eq!((facts.certificate_warning_days, facts.time_zone.iana_name()), (14, Some("Europe/Paris")));
+    assert_eq!(facts.language, Language::German);
     // The read object can be sent back; null restores a default.
     assert_eq!(change(Value::Object(account)).await.unwrap().revision, 2);
     change(json!({"certificate_days": null, "time_zone": null})).await.unwrap();

@@ -3,8 +3,14 @@
 use serde_json::{Value, json};
 use vigie::catalog::{RecipientSecrets, decrypt_recipient_password};
 use vigie::clock::Clock;
-use vigie::domain::{ConfigRecordKind, CustomerId, NotificationMethod, Role};
+use vigie::domain::{
+    ConfigRecordKind, CustomerId, NewNotification, Notification, NotificationKind, NotificationMethod,
+    NotificationState, RecipientId, Role,
+};
+use vigie::notify::MessageRenderer;
+use vigie::pipeline::{AccountDestinations, DestinationLookup};
 use vigie::store::{ConfigChange, ConfigRecordFilter, ConfigStore, NewConfigRecord};
+use vigie::syntax::node::Node;
 
 use crate::resources::kit::{
     Kit, admin, as_role, assert_isolated, assert_refused, assert_roles, messages, object,
@@ -111,7 +117,7 @@ async fn omitted_fields_have_their_defaults() {
             "method_description": "E-mail (HTML)", "username": null, "password": null,
             "availability_alert": true, "performance_alert": false, "notify_on_clear": false,
             "start_threshold": 1, "stop_threshold": 10, "attach_screen_capture": false,
-            "attach_server_response": false, "blackout_ids": [], "notifier_groups": [],
+            "attach_server_response": false, "language": null, "blackout_ids": [], "notifier_groups": [],
         })
     );
     let facts = kit.accounts.account(CustomerId(1)).await.unwrap();
@@ -316,4 +322,42 @@ async fn roles_limit_access() {
     assert_isolated(&kit, KIND, id, json!({"name": "x"})).await;
     let listed = kit.list(&as_role(Role::ReadOnly), ConfigRecordFilter::new(KIND)).await;
     assert!(!format!("{listed:?}").contains("s3cret"));
+}
+
+#[tokio::test]
+async fn messages_are_in_the_language_of_the_recipient_or_else_of_the_account() {
+    let kit = Kit::new().await;
+    let anna = kit.create_valid(KIND, mail(json!({}))).await;
+    let luc = kit.create_valid(KIND, mail(json!({"name": "Luc", "language": "fr"}))).await;
+    let destinations = AccountDestinations {
+        account_cache: kit.accounts.clone(),
+        config_store: kit.store.clone(),
+        keyring: kit.vault.clone(),
+    };
+    let language = async |recipient: i64| {
+        let now = kit.clock.now();
+        let message = NewNotification {
+            idempotency_key: "key".to_owned(),
+            recipient_id: RecipientId(recipient),
+            group_id: None,
+            content: MessageRenderer::default().example_content(NotificationKind::Test),
+            created_at: now,
+            not_before: now,
+        };
+        let notification = Notification {
+            id: 1,
+            message,
+            state: NotificationState::Pending,
+            attempts: 0,
+            next_attempt_at: now,
+            sent_at: None,
+            error: String::new(),
+            digest_id: None,
+        };
+        destinations.find(&notification).await.unwrap().unwrap().recipient.language
+    };
+    assert_eq!((language(anna).await.as_str(), language(luc).await.as_str()), ("en", "fr"));
+    let german = Node::from(json!({"language": "de"}));
+    kit.resources.update_account(&admin(), &german, None).await.unwrap();
+    assert_eq!((language(anna).await.as_str(), language(luc).await.as_str()), ("de", "fr"));
 }

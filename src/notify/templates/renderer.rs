@@ -1,16 +1,28 @@
 //! Rendering of messages from templates.
 
+use std::borrow::Cow;
+
 use super::engine::OutputFormat;
 use super::template::{AccountTemplate, RenderedMessage, TemplateError};
 use super::variables::TemplateVariables;
 use super::{built_in, engine, example};
 use crate::domain::{NotificationContent, NotificationKind, NotificationMethod};
+use crate::texts::{Language, Locale};
 
 /// Renders messages.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MessageRenderer {}
+pub struct MessageRenderer {
+    /// The language of what no template of the account says.
+    language: Language,
+}
 
 impl MessageRenderer {
+    /// Returns a renderer whose built-in texts are in `language`.
+    #[must_use]
+    pub fn in_language(self, language: Language) -> Self {
+        Self { language }
+    }
+
     /// Renders `content` for `method`.
     ///
     /// # Errors
@@ -21,6 +33,8 @@ impl MessageRenderer {
         method: NotificationMethod,
         template: Option<&AccountTemplate>,
     ) -> Result<RenderedMessage, TemplateError> {
+        let t = Locale { language: self.language, ..Locale::default() };
+        let built_in = |source: &str| built_in::localized(source, content.kind, t);
         let variables = TemplateVariables::from_content(content);
         let template_without_texts = AccountTemplate::default();
         let account_template = template.unwrap_or(&template_without_texts);
@@ -31,13 +45,15 @@ impl MessageRenderer {
         let subject = render_part(
             "subject",
             OutputFormat::SingleLine,
-            non_empty_or(&account_template.subject, built_in::subject_template(content.kind)),
+            &non_empty_or(&account_template.subject, || {
+                t.text(built_in::subject_template(content.kind)).to_owned()
+            }),
             &variables,
         )?;
         let text = render_part(
             "text",
             OutputFormat::Text,
-            non_empty_or(account_text, built_in::text_template(method)),
+            &non_empty_or(account_text, || built_in(built_in::text_template(method))),
             &variables,
         )?;
         let html = match method {
@@ -47,7 +63,7 @@ impl MessageRenderer {
             NotificationMethod::MailHtml => Some(render_part(
                 "html",
                 OutputFormat::Html,
-                non_empty_or(&account_template.html, built_in::HTML_TEMPLATE),
+                &non_empty_or(&account_template.html, || built_in(built_in::HTML_TEMPLATE)),
                 &variables,
             )?),
             _ => None,
@@ -86,8 +102,8 @@ impl MessageRenderer {
     }
 }
 
-pub(super) fn non_empty_or<'a>(account_source: &'a str, built_in: &'a str) -> &'a str {
-    if account_source.is_empty() { built_in } else { account_source }
+fn non_empty_or(account_source: &str, built_in: impl FnOnce() -> String) -> Cow<'_, str> {
+    if account_source.is_empty() { Cow::Owned(built_in()) } else { Cow::Borrowed(account_source) }
 }
 
 pub(super) fn render_part(

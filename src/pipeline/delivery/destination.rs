@@ -56,7 +56,10 @@ impl DestinationLookup for AccountDestinations {
                 .recipients
                 .iter()
                 .find(|recipient| recipient.id == new_notification.recipient_id);
-            let Some(recipient) = found_recipient.cloned() else { return Ok(None) };
+            let Some(mut recipient) = found_recipient.cloned() else { return Ok(None) };
+            if recipient.language.is_empty() {
+                account.language.code().clone_into(&mut recipient.language);
+            }
             let Some(record) = self.config_store.record(ConfigRecordKind::Recipient, recipient.id.0).await?
             else {
                 return Ok(None);

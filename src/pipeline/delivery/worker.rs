@@ -22,6 +22,7 @@ use crate::notify::{OutgoingMessage, SendError};
 use crate::pipeline::wakeup::DeliveryWakeup;
 use crate::store::{DeliveryOutcome, StoreError};
 use crate::telemetry::{TaskHeartbeat, fault_point};
+use crate::texts::Language;
 
 /// Due messages read in one round, in addition to one for each waiting queue.
 const MAX_DUE_PER_ROUND: usize = 256;
@@ -408,7 +409,9 @@ async fn render_and_send(
     destination: Destination,
 ) -> Result<(), SendError> {
     let Destination { recipient, secret, template } = destination;
-    let (new_notification, renderer) = (&notification.message, &dependencies.renderer);
+    let new_notification = &notification.message;
+    let language = Language::from_code(&recipient.language).unwrap_or_default();
+    let renderer = dependencies.renderer.in_language(language);
     let attachments = attachments::load_attachments(
         dependencies.result_store.as_ref(),
         new_notification.content.check_id,

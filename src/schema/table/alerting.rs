@@ -17,6 +17,9 @@ const MAX_STEPS: i64 = 50;
 /// Ids of the methods (behaviour.md 6 `method_id`); the default first.
 pub const METHOD_IDS: &[i64] = &[12, 1, 6, 8, 9, 10, 14, 15, 16, 17, 101, 102];
 
+/// Codes of the languages of messages; the default first.
+pub const LANGUAGES: &[&str] = &["en", "de", "fr"];
+
 static ID_ITEM: FieldType = ID;
 
 /// A recipient of notifications (behaviour.md 1 `/recipients`).
@@ -69,6 +72,12 @@ pub static RECIPIENT: FieldTable = FieldTable::new(
             false,
             "Whether the response of the target is attached to mail",
         ),
+        Field::new(
+            "language",
+            FieldType::TextEnum(LANGUAGES),
+            "Language of messages without a template; without it that of the account",
+        )
+        .vigie_extension(),
         read_only_field(
             "blackout_ids",
             FieldType::List { item_type: &ID_ITEM, min: 0, max: 10_000 },

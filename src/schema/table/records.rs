@@ -2,6 +2,7 @@
 //! the account itself; and responses about it: audit entries, tests on demand, tokens.
 
 use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
+use super::alerting::LANGUAGES;
 use super::ids::ID;
 use super::shared::read_only_field;
 use super::sub_objects::LOCATION;
@@ -175,6 +176,7 @@ pub static ACCOUNT: FieldTable = FieldTable::new(
             "Locations that have to fail before a monitor of mode SLA (MultiPOP) alerts",
         ),
         Field::text("brand", 64, "Name at the start of alerts").with_default(DefaultValue::Text("Vigie")),
+        Field::choice("language", LANGUAGES, "Language of messages without a template").vigie_extension(),
         Field::int(
             "certificate_days",
             1,

@@ -78,7 +78,11 @@ impl AlertService {
         let content = example_notification(&account, kind, monitor.as_ref(), self.dependencies.clock.now());
         let custom_template =
             Some(&template).filter(|template| **template != template_without_texts(template));
-        let rendered = MessageRenderer::default().render(&content, method, custom_template);
+        let rendered = MessageRenderer::default().in_language(account.language).render(
+            &content,
+            method,
+            custom_template,
+        );
         let message = rendered.map_err(|error| {
             ServiceError::Invalid(vec![template::template_error(body, error.part, &error.reason)])
         })?;

@@ -4,12 +4,18 @@ use askama::Template;
 
 use crate::domain::{Permission, Timestamp};
 use crate::schema::{Monitor, Origin};
+use crate::texts::{Locale, key};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::viewer::Viewer;
 
 /// How long a monitor can be paused: seconds, and what they are called.
-const PAUSES: [(u64, &str); 5] =
-    [(1_800, "30 minutes"), (3_600, "1 hour"), (14_400, "4 hours"), (86_400, "1 day"), (604_800, "7 days")];
+const PAUSES: [(u64, &str); 5] = [
+    (1_800, key("30 minutes")),
+    (3_600, key("1 hour")),
+    (14_400, key("4 hours")),
+    (86_400, key("1 day")),
+    (604_800, key("7 days")),
+];
 
 #[derive(Template)]
 #[template(path = "monitor_buttons.html", config = "src/web/askama.toml")]
@@ -21,6 +27,7 @@ struct Buttons<'a> {
     is_paused: bool,
     /// Whether no file manages it.
     is_changeable: bool,
+    t: Locale,
 }
 
 /// Renders what `viewer` can do to `monitor`; empty for nothing.
@@ -36,6 +43,7 @@ pub(in crate::web) fn render_buttons(monitor: &Monitor, viewer: &Viewer, now: Ti
         may_edit: caller.allows(Permission::Edit),
         is_paused: monitor.paused_until(now).is_some(),
         is_changeable: !matches!(monitor.origin, Origin::File { .. }),
+        t: viewer.locale(),
     };
     // Writing into a string cannot fail.
     buttons.render().unwrap_or_default()

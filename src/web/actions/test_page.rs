@@ -86,9 +86,10 @@ async fn find_page(
     if record.get("monitor_id").and_then(Value::as_i64) != monitor.as_ref().map(|monitor| monitor.id.0) {
         return Err(not_found());
     }
-    let name = monitor.as_ref().map_or("a new monitor", Monitor::name);
-    let content = render_test(state, name, path, &record, viewer.locale());
-    let title = format!("Check of {name} · Vigie");
+    let t = viewer.locale();
+    let name = monitor.as_ref().map_or(t.text("a new monitor"), Monitor::name);
+    let content = render_test(state, name, path, &record, t);
+    let title = format!("{} · Vigie", t.fill("Check of {name}", &[("name", name)]));
     Ok((monitor, LivePage { title, blocks: vec![LiveBlock::new("test", content)] }))
 }
 
@@ -106,16 +107,17 @@ fn render_test(
     {
         return render_lone_result(&result, locations, t);
     }
-    let name = escape(name);
+    let heading = t.html("Check of {name}", &[("name", name)]);
     if let Some(error) = record.get("error").and_then(Value::as_str) {
         return format!(
-            r#"<h1>Check of {name}</h1><p class="notice">It could not run: {}</p>"#,
-            escape(error)
+            r#"<h1>{heading}</h1><p class="notice">{}</p>"#,
+            t.html("It could not run: {error}", &[("error", error)])
         );
     }
     let location = record.get("location_id").and_then(Value::as_i64);
     let place = location.map_or_else(String::new, |id| {
-        format!(" from {}", escape(&location_name(&locations, LocationId(id))))
+        let name = location_name(&locations, LocationId(id), t);
+        format!(" {}", t.html("from {location}", &[("location", &name)]))
     });
     let started_at = record.get("ordered_at").and_then(Value::as_str).and_then(Timestamp::parse);
     let age = started_at.map_or_else(String::new, |at| render_age(at, state.pages.clock.now(), t));
@@ -123,7 +125,11 @@ fn render_test(
     let is_draft = record.get("draft").and_then(Value::as_bool).unwrap_or_default();
     let target = if is_draft { r#" target="_blank""# } else { "" };
     let path = escape(path);
+    // The place is HTML, and so is the age.
+    let text = t.fill("Running{place}; started {age}. The result appears here.", &[("place", &place)]);
     format!(
-        r#"<h1>Check of {name}</h1><p class="notice" role="status">Running{place}; started {age}. The result appears here. <a href="{path}"{target}>Look again</a></p>"#
+        r#"<h1>{heading}</h1><p class="notice" role="status">{} <a href="{path}"{target}>{}</a></p>"#,
+        text.replace("{age}", &age),
+        t.text("Look again")
     )
 }

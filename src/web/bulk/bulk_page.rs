@@ -10,6 +10,7 @@ use super::bulk_form::{chosen_action, chosen_monitors};
 use crate::domain::MonitorId;
 use crate::service::monitors::{BulkAction, BulkEffect, BulkPlan, do_bulk_action, plan_bulk_action};
 use crate::service::{Caller, ServiceError};
+use crate::texts::{Locale, key};
 use crate::web::actions::{ActionsState, MAX_MONITOR_FORM_BYTES, OwnForm, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
@@ -36,9 +37,33 @@ struct Preview<'a> {
     /// Path of the list.
     back: String,
     form_token: &'a str,
+    t: Locale,
 }
 
 impl Preview<'_> {
+    fn heading(&self) -> String {
+        let (changed, all) = (self.changed.to_string(), self.effects.len().to_string());
+        let values = [("action", self.action), ("changed", &changed), ("all", &all)];
+        self.t.fill("{action}: {changed} of {all} monitors", &values)
+    }
+
+    fn problems_text(&self) -> String {
+        let values = [("problems", self.problems.to_string())];
+        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+        self.t.fill("It cannot be done with {problems} of them, so it would be done with none. Leave them out and try again.", &values)
+    }
+
+    fn button_text(&self) -> String {
+        let text =
+            self.t.count("{action}: {count} monitor", "{action}: {count} monitors", self.changed as u64);
+        text.replace("{action}", self.action)
+    }
+
+    fn rest_text(&self) -> String {
+        let rest = self.effects.len().saturating_sub(self.shown().len()).to_string();
+        self.t.fill("and {rest} more", &[("rest", &rest)])
+    }
+
     fn shown(&self) -> Vec<&BulkEffect> {
         let mut effects: Vec<_> = self.effects.iter().collect();
         effects.sort_by_key(|effect| (effect.problem.is_none(), !effect.is_change));
@@ -97,6 +122,7 @@ fn render_preview(bulk: &BulkRequest, plan: &BulkPlan, back: String) -> Response
         query: field("query"),
         back,
         form_token: viewer.form_token().unwrap_or_default(),
+        t: viewer.locale(),
     };
     let title = format!("{} · Vigie", bulk.text);
     let frame = PageFrame {
@@ -129,15 +155,15 @@ async fn read_request(state: &ActionsState, request: Request) -> Result<BulkRequ
     });
     let own: Vec<_> = own.collect();
     let Some((_, customer, caller)) = own.first().cloned() else {
-        return Err(conflict("Choose at least one monitor first"));
+        return Err(conflict(key("Choose at least one monitor first")));
     };
     if own.iter().any(|(_, other, _)| *other != customer) {
-        return Err(conflict("Choose monitors of one account only"));
+        return Err(conflict(key("Choose monitors of one account only")));
     }
     let ids: Vec<MonitorId> = own.into_iter().map(|(id, ..)| id).collect();
     let account =
         reader.account_choices(customer).await.map_err(|error| refused(&ServiceError::from(error)))?;
-    let chosen = chosen_action(field("action"), &account, state.pages.clock.now());
-    let (action, text) = chosen.ok_or_else(|| conflict("Choose what to do"))?;
+    let chosen = chosen_action(field("action"), &account, state.pages.clock.now(), form.viewer.locale());
+    let (action, text) = chosen.ok_or_else(|| conflict(key("Choose what to do")))?;
     Ok(BulkRequest { form, caller, ids, action, text })
 }

@@ -12,6 +12,7 @@ use crate::schema::field::{Field, FieldType};
 use crate::schema::table::FieldTable;
 use crate::syntax::ValidationError;
 use crate::syntax::text_format::TextFormat;
+use crate::texts::Locale;
 
 /// Texts that may be longer than this get several lines.
 const MAX_LINE_CHARS: usize = 300;
@@ -36,6 +37,8 @@ pub(super) struct FormContent<'a> {
     pub(super) choices: &'a FormChoices,
     /// Path of the item that the person goes on with, if a button has changed a list.
     pub(super) focus: Option<&'a str>,
+    /// The language of the page.
+    pub(super) t: Locale,
 }
 
 /// Returns the input of the field `path`, of which `stored` is stored.
@@ -62,8 +65,8 @@ pub(super) fn build_input(
     };
     let mut input = FormInput {
         name: path.to_owned(),
-        label: label(field.name),
-        help: field.description,
+        label: content.t.text(&label(field.name)).to_owned(),
+        help: content.t.text(field.description).to_owned(),
         required: field.required,
         control,
         errors: Vec::new(),
@@ -73,6 +76,7 @@ pub(super) fn build_input(
         is_in_item: path.contains('['),
         changes_choices: content.choices.depend_on(path),
         condition: condition_of(field.name),
+        t: content.t,
     };
     let own = content.errors.iter().filter(|error| input.owns(&error.path));
     input.errors = own.map(error_text).collect();
@@ -87,7 +91,7 @@ fn control(
     stored: StoredValue<'_>,
 ) -> Control {
     if let Some(choices) = content.choices.of(path) {
-        return select(field, text, choices.clone());
+        return select(field, text, choices.clone(), content.t);
     }
     match &field.field_type {
         field_type if field.secret => {
@@ -103,11 +107,11 @@ fn control(
         FieldType::Bool => Control::Checkbox,
         FieldType::IntEnum(numbers) => {
             let choices = numbers.iter().map(|number| (number.to_string(), number.to_string()));
-            select(field, text, choices.collect())
+            select(field, text, choices.collect(), content.t)
         }
         FieldType::TextEnum(texts) => {
             let choices = texts.iter().map(|text| ((*text).to_owned(), (*text).to_owned()));
-            select(field, text, choices.collect())
+            select(field, text, choices.collect(), content.t)
         }
         FieldType::Int { min, max } => Control::Number { min: *min, max: *max },
         FieldType::Text { format: TextFormat::HttpUrl | TextFormat::HttpUrlTemplate, .. } => Control::Url,
@@ -128,12 +132,13 @@ fn control(
     }
 }
 
-fn select(field: &Field, text: &str, choices: Choices) -> Control {
+fn select(field: &Field, text: &str, choices: Choices, t: Locale) -> Control {
     // Without a default, a choice can be left open.
     let none = (field.default_value().is_none()).then(|| (String::new(), "–".to_owned()));
     // A value that is no choice any more stays until somebody chooses another.
     let is_choice = text.is_empty() || choices.iter().any(|(value, _)| value == text);
-    let other = (!is_choice).then(|| (text.to_owned(), format!("{text} (no choice any more)")));
+    let other =
+        (!is_choice).then(|| (text.to_owned(), t.fill("{text} (no choice any more)", &[("text", text)])));
     Control::Select(none.into_iter().chain(other).chain(choices).collect())
 }
 
@@ -166,7 +171,7 @@ fn build_items(
     } else {
         content
     };
-    let noun = singular(name);
+    let noun = content.t.text(&singular(name)).to_owned();
     let to_item = |index| {
         let item_path = item_path(path, index);
         let stored = stored.item(content.texts.get(&origin_name(&item_path)));

@@ -3,13 +3,14 @@
 use super::input_names::STEPS;
 use super::item_edits::ItemEdit;
 use super::shown_as::TextForm;
+use crate::texts::key;
 
 /// The value of the button with which a person goes on after signing in again.
 pub(super) const GO_ON: &str = "go-on";
 
 /// What a form says then.
 pub(super) const GOES_ON: &str =
-    "You signed in again while the form was open. Nothing is saved yet: look at it again, and save it";
+    key("You signed in again while the form was open. Nothing is saved yet: look at it again, and save it");
 
 /// What the button does.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -63,7 +63,7 @@ impl<'a> FormPage<'a> {
             Ok(context) => context,
             Err(error) => return refused(&error),
         };
-        let fields = self.subject.fields();
+        let (fields, t) = (self.subject.fields(), viewer.locale());
         seal_typed_secrets(&state.monitor_service, caller, &fields, &mut self.texts);
         let check = match self.test {
             Some(test) => self.render_check(state, viewer, test).await,
@@ -72,10 +72,10 @@ impl<'a> FormPage<'a> {
         let (action, cancel_path) = (self.subject.action(), self.subject.parent_path());
         let monitor_type = self.subject.monitor_type();
         let (title, breadcrumb) = match self.subject {
-            FormSubject::New(_) => ("New monitor".to_owned(), None),
+            FormSubject::New(_) => (t.text("New monitor").to_owned(), None),
             FormSubject::Existing(monitor) => {
                 let crumb = Breadcrumb { name: monitor.name().to_owned(), path: cancel_path.clone() };
-                (format!("Edit {}", monitor.name()), Some(crumb))
+                (t.fill("Edit {noun}", &[("noun", monitor.name())]), Some(crumb))
             }
         };
         let choices = FormChoices::of_monitors(&context.locations, &context.choices);
@@ -84,6 +84,7 @@ impl<'a> FormPage<'a> {
             errors: &self.errors,
             choices: &choices,
             focus: self.focus.as_deref(),
+            t,
         };
         let locations = context.locations.iter();
         let form = MonitorForm {
@@ -91,7 +92,7 @@ impl<'a> FormPage<'a> {
             action: &action,
             form_token: viewer.form_token().unwrap_or_default(),
             monitor_type,
-            description: table::for_type(monitor_type).description,
+            description: t.text(table::for_type(monitor_type).description),
             revision: self.revision,
             general_errors: general_errors(&fields, &self.errors),
             sections: form_sections(monitor_type, content, &self.subject.stored_values()),
@@ -100,6 +101,7 @@ impl<'a> FormPage<'a> {
             check_location: self.texts.get(CHECK_LOCATION).map_or("", String::as_str),
             check,
             shown_as: self.shown_as,
+            t,
         };
         let page_title = format!("{title} · Vigie");
         let frame = PageFrame {

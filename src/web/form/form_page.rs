@@ -56,16 +56,17 @@ pub(in crate::web) async fn get_new_form(
         Err(error) => return refused(&error),
     };
     let Some(monitor_type) = MonitorType::from_name(&query.monitor_type) else {
+        let t = viewer.locale();
         let to_entry = |monitor_type: &MonitorType| {
             let is_checked = context.checked_types.contains(monitor_type);
             (monitor_type.name(), table::for_type(*monitor_type).description, is_checked)
         };
-        let types =
-            MonitorTypes { types: MonitorType::ALL.iter().map(to_entry).collect(), t: viewer.locale() };
+        let types = MonitorTypes { types: MonitorType::ALL.iter().map(to_entry).collect(), t };
+        let title = format!("{} · Vigie", t.text("New monitor"));
         let frame = PageFrame {
             section: Some(Section::Monitors),
             breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
-            ..PageFrame::new("New monitor · Vigie", &viewer)
+            ..PageFrame::new(&title, &viewer)
         };
         // Writing into a string cannot fail.
         return render_page(frame, &types.render().unwrap_or_default()).into_response();
@@ -172,7 +173,7 @@ async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, f
             page.status = StatusCode::UNPROCESSABLE_ENTITY;
         }
         Err(ServiceError::PreconditionFailed) => {
-            page.errors = vec![subject.conflict_error(&page.texts)];
+            page.errors = vec![subject.conflict_error(&page.texts, viewer.locale())];
             page.status = StatusCode::PRECONDITION_FAILED;
             if let FormSubject::Existing(monitor) = subject {
                 page.revision = monitor.revision.to_string();

@@ -11,6 +11,7 @@ use crate::service::monitors::{self, Draft, DraftOf, MonitorService};
 use crate::service::{Caller, ServiceError};
 use crate::syntax::node::{Node, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind};
+use crate::texts::{Locale, key};
 
 /// What a form is about.
 pub(super) enum FormSubject {
@@ -124,24 +125,25 @@ impl FormSubject {
     }
 
     /// Returns the error of a form whose monitor was changed since it was opened; names what saving it would overwrite.
-    pub(super) fn conflict_error(&self, texts: &FormTexts) -> ValidationError {
+    pub(super) fn conflict_error(&self, texts: &FormTexts, t: Locale) -> ValidationError {
         let (shown, stored) = (self.shown_texts(), self.stored_values());
         let fields = self.fields();
         let differing = fields.iter().filter(|field| is_changed(field, texts, &shown, &stored));
         let names: Vec<String> = differing.map(|field| format!("`{}`", field.name)).collect();
         let message = if names.is_empty() {
-            "Somebody else changed this monitor since you opened the form. It is now as yours".to_owned()
+            t.text("Somebody else changed this monitor since you opened the form. It is now as yours")
+                .to_owned()
         } else {
-            format!(
-                "Somebody else changed this monitor since you opened the form. Yours differs from it in {}; Save again \
-                 to overwrite{}",
-                names.join(", "),
-                if names.iter().any(|name| name == "`api_steps`") {
-                    ". Type the secrets of steps that changed again: those that are stored belong to the changed steps"
-                } else {
-                    ""
-                }
-            )
+            let text = if names.iter().any(|name| name == "`api_steps`") {
+                key(
+                    "Somebody else changed this monitor since you opened the form. Yours differs from it in {fields}; Save again to overwrite. Type the secrets of steps that changed again: those that are stored belong to the changed steps",
+                )
+            } else {
+                key(
+                    "Somebody else changed this monitor since you opened the form. Yours differs from it in {fields}; Save again to overwrite",
+                )
+            };
+            t.fill(text, &[("fields", &names.join(", "))])
         };
         ValidationError::new(ValidationErrorKind::Conflict, "", Position::default(), message)
     }

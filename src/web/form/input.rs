@@ -7,6 +7,7 @@ use super::form_choices::Choices;
 use super::input_names::{
     ACTION_NAME, clear_name, count_name, is_within, object_name, origin_name, sealed_name,
 };
+use crate::texts::Locale;
 
 /// An input.
 #[derive(Template)]
@@ -17,7 +18,7 @@ pub(super) struct FormInput {
     /// Label: the name of the field in words.
     pub(super) label: String,
     /// What it is.
-    pub(super) help: &'static str,
+    pub(super) help: String,
     /// The value without an input, in words.
     pub(super) default: String,
     /// Whether it has to be filled.
@@ -36,6 +37,8 @@ pub(super) struct FormInput {
     pub(super) changes_choices: bool,
     /// When it has an effect; `None` for always.
     pub(super) condition: Option<Condition>,
+    /// The language of the page.
+    pub(super) t: Locale,
 }
 
 /// The kind of input.
@@ -167,9 +170,9 @@ impl Items {
     }
 
     /// Returns what the items are called within a sentence: abbreviations stay as they are.
-    pub(super) fn noun_in_sentence(&self) -> String {
+    pub(super) fn noun_in_sentence(&self, t: Locale) -> String {
         let is_abbreviation = self.noun.chars().nth(1).is_some_and(char::is_uppercase);
-        if is_abbreviation { self.noun.clone() } else { self.noun.to_lowercase() }
+        if is_abbreviation { self.noun.clone() } else { t.within_sentence(&self.noun) }
     }
 }
 

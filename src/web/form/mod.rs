@@ -13,6 +13,8 @@ mod input;
 mod input_names;
 mod item_edits;
 mod kept_form;
+#[cfg(test)]
+mod label_tests;
 mod labels;
 mod monitor_form;
 mod nested_values;

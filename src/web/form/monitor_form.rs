@@ -14,6 +14,7 @@ use crate::schema::field::Field;
 use crate::schema::table::shared::{IDENTITY_FIELDS, SCHEDULE_FIELDS};
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
+use crate::texts::{Locale, key};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 
 /// Fields beside those of the table that say when and where a monitor runs.
@@ -43,7 +44,7 @@ pub(super) struct MonitorForm<'a> {
     pub(super) action: &'a str,
     pub(super) form_token: &'a str,
     pub(super) monitor_type: MonitorType,
-    pub(super) description: &'static str,
+    pub(super) description: &'a str,
     /// Revision that the person saw; empty for a new monitor.
     pub(super) revision: String,
     /// Errors of no single input.
@@ -58,6 +59,7 @@ pub(super) struct MonitorForm<'a> {
     pub(super) check: String,
     /// The monitor as a text, if somebody asked for it.
     pub(super) shown_as: Option<ShownAs>,
+    pub(super) t: Locale,
 }
 
 /// Returns the sections of the form with `content` in its inputs.
@@ -85,9 +87,9 @@ pub(super) fn form_sections(
     let (schedule_main, schedule_more) =
         schedule.into_iter().partition(|input| ["enabled", "interval"].contains(&input.name.as_str()));
     vec![
-        FormSection { title: "Name", main: identity, more: Vec::new() },
-        FormSection { title: "What is checked", main: own_main, more: own_more },
-        FormSection { title: "When, where, and what follows", main: schedule_main, more: schedule_more },
+        FormSection { title: key("Name"), main: identity, more: Vec::new() },
+        FormSection { title: key("What is checked"), main: own_main, more: own_more },
+        FormSection { title: key("When, where, and what follows"), main: schedule_main, more: schedule_more },
     ]
 }
 

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::form_page::find_editable;
 use crate::domain::Revision;
 use crate::service::{ServiceError, monitors};
+use crate::texts::Locale;
 use crate::web::actions::{ActionsState, MAX_BUTTON_FORM_BYTES, find_own, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
@@ -21,6 +22,7 @@ struct Removal<'a> {
     id: String,
     revision: String,
     form_token: &'a str,
+    t: Locale,
 }
 
 /// `GET /monitors/{id}/remove`: asks.
@@ -33,14 +35,16 @@ pub(in crate::web) async fn get_removal(
         Ok(found) => found,
         Err(error) => return refused(&error),
     };
+    let t = viewer.locale();
     let removal = Removal {
         name: monitor.name(),
         id: monitor.id.to_string(),
         revision: monitor.revision.to_string(),
         form_token: viewer.form_token().unwrap_or_default(),
+        t,
     };
     let crumb = Breadcrumb { name: monitor.name().to_owned(), path: format!("/monitors/{}", monitor.id) };
-    let title = format!("Remove {} · Vigie", monitor.name());
+    let title = format!("{} · Vigie", t.fill("Remove {name}", &[("name", monitor.name())]));
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), crumb],

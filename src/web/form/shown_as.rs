@@ -7,6 +7,7 @@ use crate::domain::CustomerId;
 use crate::schema::monitor_file::to_file_entry;
 use crate::schema::{Monitor, SecretMode};
 use crate::syntax::yaml_writer::format_monitors;
+use crate::texts::key;
 
 /// A form of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +42,9 @@ impl TextForm {
     /// Returns `monitor` in this form, with masks in place of secrets. `server` is the address of this server.
     pub(super) fn show(self, monitor: &Monitor, server: &str) -> ShownAs {
         match self {
-            Self::Yaml => ShownAs { title: "As a monitor file", text: yaml(monitor) },
-            Self::Curl => ShownAs { title: "As a call of the API", text: curl(monitor, server) },
-            Self::Vigie => ShownAs { title: "As commands", text: commands(monitor) },
+            Self::Yaml => ShownAs { title: key("As a monitor file"), text: yaml(monitor) },
+            Self::Curl => ShownAs { title: key("As a call of the API"), text: curl(monitor, server) },
+            Self::Vigie => ShownAs { title: key("As commands"), text: commands(monitor) },
         }
     }
 }

@@ -62,7 +62,7 @@ pub(in crate::web) async fn get_page(
         t: viewer.locale(),
     };
     let crumb = Breadcrumb { name: monitor.name().to_owned(), path: format!("/monitors/{}", monitor.id) };
-    let title = format!("History of {} · Vigie", monitor.name());
+    let title = format!("{} · Vigie", history.t.fill("History of {name}", &[("name", monitor.name())]));
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), crumb],

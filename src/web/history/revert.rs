@@ -15,6 +15,7 @@ use crate::schema::reader::InputFormat;
 use crate::service::monitors::{self, OlderVersion, older_versions, require_not_file_managed};
 use crate::service::{Caller, ServiceError};
 use crate::syntax::node::Node;
+use crate::texts::{Locale, key};
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, find_own, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
@@ -35,14 +36,14 @@ struct Revert<'a> {
     name: &'a str,
     id: String,
     change: i64,
-    at: &'a str,
-    zone: &'static str,
+    time: String,
     login: &'a str,
     fields: Vec<FieldView>,
     kept_secrets: &'a [String],
     has_masked_parts: bool,
     form_token: &'a str,
     revision: String,
+    t: Locale,
 }
 
 /// `GET /monitors/{id}/history/{change}/revert`: what going back to the version of a change would do.
@@ -62,24 +63,25 @@ pub(in crate::web) async fn get_revert(
         now: field_view(&field.now),
         then: field_view(&field.then),
     });
-    let change = ChangeView::new(&found.entry, viewer.locale());
+    let t = viewer.locale();
+    let change = ChangeView::new(&found.entry, t);
     let revert = Revert {
         name: monitor.name(),
         id: monitor.id.to_string(),
         change: change.id,
-        at: &change.at,
-        zone: viewer.locale().zone.name(),
+        time: format!("{} {}", change.at, t.zone.name()),
         login: &change.login,
         fields: fields.collect(),
         kept_secrets: &version.kept_secrets,
         has_masked_parts: version.has_masked_parts(),
         form_token: viewer.form_token().unwrap_or_default(),
         revision: monitor.revision.to_string(),
+        t,
     };
     let path = format!("/monitors/{}", monitor.id);
-    let history = Breadcrumb { name: "History".to_owned(), path: format!("{path}/history") };
+    let history = Breadcrumb { name: t.text("History").to_owned(), path: format!("{path}/history") };
     let crumb = Breadcrumb { name: monitor.name().to_owned(), path };
-    let title = format!("Older version of {} · Vigie", monitor.name());
+    let title = format!("{} · Vigie", t.fill("Older version of {name}", &[("name", monitor.name())]));
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), crumb, history],
@@ -162,7 +164,7 @@ async fn find_version(
     let version =
         version.map_err(|gap| ServiceError::Conflict(format!("This version cannot be rebuilt: {gap}")))?;
     if version.changes.is_empty() {
-        return Err(ServiceError::Conflict("The monitor is as it was then".to_owned()));
+        return Err(ServiceError::Conflict(key("The monitor is as it was then").to_owned()));
     }
     let body = version.to_body(&monitor).map_err(|lost| {
         let lost: Vec<_> = lost.iter().map(|path| format!("`{path}`")).collect();

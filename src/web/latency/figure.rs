@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::domain::{Location, LocationId, Phase, Phases, Rollup, Timestamp};
 use crate::service::result_view::phase_label;
-use crate::web::html::format_micros;
+use crate::texts::{Locale, key};
 
 /// Most lines of a chart: more colours and dashes cannot be told apart.
 const MAX_LINES: usize = 8;
@@ -47,14 +47,14 @@ impl Row {
     }
 
     /// Returns its microseconds, and their text for people.
-    pub(super) fn numbers(&self) -> Vec<Option<(u64, String)>> {
-        self.cells.iter().map(|cell| cell.map(|micros| (micros, format_micros(micros)))).collect()
+    pub(super) fn numbers(&self, t: Locale) -> Vec<Option<(u64, String)>> {
+        self.cells.iter().map(|cell| cell.map(|micros| (micros, t.micros(micros)))).collect()
     }
 }
 
 impl Figure {
     /// Builds the chart of the mean of each phase, over the runs that passed at the locations of `rollups`.
-    pub(super) fn by_phase(rollups: &[&Rollup], starts: &[Timestamp]) -> Self {
+    pub(super) fn by_phase(rollups: &[&Rollup], starts: &[Timestamp], t: Locale) -> Self {
         let mut sums: BTreeMap<Timestamp, BTreeMap<Phase, (u64, u64)>> = BTreeMap::new();
         for rollup in rollups {
             let passed = rollup.runs_by_outcome[0] + rollup.runs_by_outcome[1];
@@ -78,10 +78,12 @@ impl Figure {
             };
             phases.iter().map(mean).collect()
         };
-        let to_column =
-            |phase: &Phase| Column { class: format!("p-{}", phase.name()), label: phase_label(*phase) };
+        let to_column = |phase: &Phase| Column {
+            class: format!("p-{}", phase.name()),
+            label: t.text(&phase_label(*phase)).to_owned(),
+        };
         Self {
-            title: "Mean duration by phase".to_owned(),
+            title: t.text("Mean duration by phase").to_owned(),
             is_stacked: true,
             columns: phases.iter().map(to_column).collect(),
             rows: starts.iter().map(|start| Row { start: *start, cells: cells(start) }).collect(),
@@ -90,7 +92,7 @@ impl Figure {
     }
 
     /// Builds the chart of the percentiles at one location.
-    pub(super) fn percentiles(rollups: &[&Rollup], starts: &[Timestamp], location: &str) -> Self {
+    pub(super) fn percentiles(rollups: &[&Rollup], starts: &[Timestamp], location: &str, t: Locale) -> Self {
         let by_start: HashMap<Timestamp, [u64; 5]> = rollups
             .iter()
             .filter_map(|rollup| Some((rollup.start, rollup.duration_percentiles_us?)))
@@ -101,7 +103,7 @@ impl Figure {
         };
         let label = |(number, name): (usize, &&str)| line_column(number, (*name).to_owned());
         Self {
-            title: format!("Percentiles of the duration from {location}"),
+            title: t.fill("Percentiles of the duration from {location}", &[("location", location)]),
             is_stacked: false,
             columns: PERCENTILES.iter().enumerate().map(label).collect(),
             rows: starts.iter().map(|start| Row { start: *start, cells: cells(start) }).collect(),
@@ -110,7 +112,12 @@ impl Figure {
     }
 
     /// Builds the chart that compares locations by one percentile: those with most runs.
-    pub(super) fn by_location(rollups: &[&Rollup], starts: &[Timestamp], names: &[Location]) -> Self {
+    pub(super) fn by_location(
+        rollups: &[&Rollup],
+        starts: &[Timestamp],
+        names: &[Location],
+        t: Locale,
+    ) -> Self {
         let mut runs: HashMap<LocationId, u64> = HashMap::new();
         let mut values: HashMap<(Timestamp, LocationId), u64> = HashMap::new();
         for rollup in rollups.iter().filter(|rollup| starts.binary_search(&rollup.start).is_ok()) {
@@ -127,7 +134,8 @@ impl Figure {
             |start: &Timestamp| locations.iter().map(|(id, _)| values.get(&(*start, *id)).copied()).collect();
         let columns = locations.iter().enumerate();
         Self {
-            title: format!("{} of the duration by location", PERCENTILES[COMPARED]),
+            title: t
+                .fill("{percentile} of the duration by location", &[("percentile", PERCENTILES[COMPARED])]),
             is_stacked: false,
             columns: columns
                 .map(|(number, (id, _))| line_column(number, location_name(*id, names)))
@@ -138,22 +146,22 @@ impl Figure {
     }
 
     /// Says in words what the chart shows most of all.
-    pub(super) fn essence(&self, span: &str) -> String {
-        let title = &self.title;
+    pub(super) fn essence(&self, span: &str, t: Locale) -> String {
         let row_value = |row: &Row| {
             let present = || row.cells.iter().flatten().copied();
             if self.is_stacked { (present().count() > 0).then(|| present().sum()) } else { present().max() }
         };
         let values = || self.rows.iter().filter_map(row_value);
         let (Some(least), Some(most)) = (values().min(), values().max()) else {
-            return format!("{title}, {span}: no run passed");
+            return t.fill("{title}, {span}: no run passed", &[("title", &self.title), ("span", span)]);
         };
-        let (least, most) = (format_micros(least), format_micros(most));
-        if self.is_stacked {
-            format!("{title}, {span}: from {least} to {most} in all")
+        let (least, most) = (t.micros(least), t.micros(most));
+        let text = if self.is_stacked {
+            key("{title}, {span}: from {least} to {most} in all")
         } else {
-            format!("{title}, {span}: the highest line is between {least} and {most}")
-        }
+            key("{title}, {span}: the highest line is between {least} and {most}")
+        };
+        t.fill(text, &[("title", &self.title), ("span", span), ("least", &least), ("most", &most)])
     }
 }
 
@@ -202,34 +210,37 @@ mod tests {
     fn phases_are_weighed_by_runs_and_gaps_stay_gaps() {
         let rollups = [rollup(0, 1, 5, 9), rollup(1, 1, 1, 40), rollup(1, 2, 3, 20), rollup(3, 1, 0, 70)];
         let rollups: Vec<&Rollup> = rollups.iter().collect();
-        let figure = Figure::by_phase(&rollups, &starts(1..4));
+        let figure = Figure::by_phase(&rollups, &starts(1..4), Locale::default());
         assert_eq!(cells(&figure), [vec![Some(25_000)], vec![None], vec![None]]);
         assert_eq!(figure.columns[0].class, "p-connect");
         assert_eq!(
-            figure.essence("24 hours"),
+            figure.essence("24 hours", Locale::default()),
             "Mean duration by phase, 24 hours: from 25.0 ms to 25.0 ms in all"
         );
-        let none = Figure::by_phase(&rollups[3..], &starts(1..4));
-        assert_eq!(none.essence("24 hours"), "Mean duration by phase, 24 hours: no run passed");
+        let none = Figure::by_phase(&rollups[3..], &starts(1..4), Locale::default());
+        assert_eq!(
+            none.essence("24 hours", Locale::default()),
+            "Mean duration by phase, 24 hours: no run passed"
+        );
     }
 
     #[test]
     fn a_location_has_its_percentiles() {
         let rollups = [rollup(1, 1, 1, 10), rollup(3, 1, 1, 20)];
         let rollups: Vec<&Rollup> = rollups.iter().collect();
-        let figure = Figure::percentiles(&rollups, &starts(1..4), "Paris");
+        let figure = Figure::percentiles(&rollups, &starts(1..4), "Paris", Locale::default());
         let all = |values: [u64; 5]| values.map(Some).to_vec();
         assert_eq!(cells(&figure), [all([10, 20, 30, 40, 50]), vec![None; 5], all([20, 40, 60, 80, 100])]);
         let essence =
             "Percentiles of the duration from Paris, x: the highest line is between 50 µs and 100 µs";
-        assert_eq!(figure.essence("x"), essence);
+        assert_eq!(figure.essence("x", Locale::default()), essence);
     }
 
     #[test]
     fn the_locations_with_most_runs_are_compared() {
         let rollups: Vec<Rollup> = (1..=10).map(|id| rollup(1, id, 100 - id.unsigned_abs(), 10)).collect();
         let rollups: Vec<&Rollup> = rollups.iter().collect();
-        let figure = Figure::by_location(&rollups, &starts(1..3), &[]);
+        let figure = Figure::by_location(&rollups, &starts(1..3), &[], Locale::default());
         let labels: Vec<&str> = figure.columns.iter().map(|column| column.label.as_str()).collect();
         assert_eq!(labels, ["1", "2", "3", "4", "5", "6", "7", "8"]);
         assert_eq!(figure.hidden_locations, 2);

@@ -25,7 +25,9 @@ impl MarkView {
             kind: mark.kind.as_str(),
             from_ms: ms(mark.from),
             until_ms: ms(mark.until.unwrap_or(mark.from)),
-            time: mark.until.map_or(from.clone(), |until| format!("{from} to {}", t.time(until))),
+            time: mark.until.map_or(from.clone(), |until| {
+                t.fill("{from} to {until}", &[("from", &from), ("until", &t.time(until))])
+            }),
             text: mark.text.clone(),
         }
     }
@@ -48,13 +50,17 @@ pub(super) async fn load_marks(
 }
 
 /// Returns how many marks of which kind there are, such as `2 events, 1 blackout`.
-pub(super) fn marks_summary(marks: &[MarkView]) -> String {
-    let kinds = [MarkKind::Event, MarkKind::Blackout, MarkKind::Change].map(MarkKind::as_str);
-    let counts = kinds.map(|kind| (marks.iter().filter(|mark| mark.kind == kind).count(), kind));
-    let texts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let texts: Vec<String> =
-        texts.map(|(count, kind)| format!("{count} {kind}{}", if count == 1 { "" } else { "s" })).collect();
-    texts.join(", ")
+pub(super) fn marks_summary(marks: &[MarkView], t: Locale) -> String {
+    let count_of = |kind: MarkKind| marks.iter().filter(|mark| mark.kind == kind.as_str()).count() as u64;
+    let counts = [MarkKind::Event, MarkKind::Blackout, MarkKind::Change].map(count_of);
+    let [events, blackouts, changes] = counts;
+    let texts = [
+        t.count("{count} event", "{count} events", events),
+        t.count("{count} blackout", "{count} blackouts", blackouts),
+        t.count("{count} change", "{count} changes", changes),
+    ];
+    let present = texts.into_iter().zip(counts).filter(|(_, count)| *count > 0);
+    present.map(|(text, _)| text).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -71,8 +77,8 @@ mod tests {
         };
         let marks = [MarkKind::Change, MarkKind::Blackout, MarkKind::Change];
         let marks = marks.map(|kind| MarkView::new(&mark(kind), Locale::default()));
-        assert_eq!(marks_summary(&marks), "1 blackout, 2 changes");
-        assert_eq!(marks_summary(&[]), "");
+        assert_eq!(marks_summary(&marks, Locale::default()), "1 blackout, 2 changes");
+        assert_eq!(marks_summary(&[], Locale::default()), "");
         assert_eq!((marks[0].from_ms, marks[0].until_ms), (60_000, 60_000));
         assert_eq!(marks[1].time, "1970-01-01 00:01:00 to 1970-01-01 00:02:00");
     }

@@ -8,7 +8,7 @@ use super::marks::{MarkView, load_marks, marks_summary};
 use super::span::LatencySpan;
 use crate::domain::{LocationId, Rollup, RollupStep, StoreError};
 use crate::schema::Monitor;
-use crate::texts::{Locale, Zone};
+use crate::texts::{Locale, Zone, key};
 use crate::web::assets::asset_url;
 use crate::web::page_state::PageState;
 use crate::web::viewer::Viewer;
@@ -48,6 +48,39 @@ impl Latency {
         self.span.step.name()
     }
 
+    fn subtitle(&self) -> &str {
+        let is_day = self.span.step == RollupStep::Day;
+        self.t.text(if is_day {
+            key("of runs that passed, by day")
+        } else {
+            key("of runs that passed, by hour")
+        })
+    }
+
+    fn hidden_text(&self, figure: &Figure) -> String {
+        let one = key("{count} more location with fewer runs is left out; choose one of them above.");
+        let other = key("{count} more locations with fewer runs are left out; choose one of them above.");
+        self.t.count(one, other, figure.hidden_locations as u64)
+    }
+
+    fn marks_text(&self) -> String {
+        let (span, marks) = (self.t.text(self.span.name), marks_summary(&self.marks, self.t));
+        self.t.fill("In these {span}: {marks}", &[("span", span), ("marks", &marks)])
+    }
+
+    fn explanation(&self) -> String {
+        let text = if self.span.step == RollupStep::Day {
+            key(
+                "Computed for each day from the runs that were ok or a warning; one without such a run is a gap. Phases are means over the runs that reached them. In the charts, ▼ is an event, ◆ a change of the monitor, and a shade a blackout. Times are in {zone}, days in UTC.",
+            )
+        } else {
+            key(
+                "Computed for each hour from the runs that were ok or a warning; one without such a run is a gap. Phases are means over the runs that reached them. In the charts, ▼ is an event, ◆ a change of the monitor, and a shade a blackout. Times are in {zone}, days in UTC.",
+            )
+        };
+        self.t.fill(text, &[("zone", self.t.zone.name())])
+    }
+
     fn step_seconds(&self) -> u64 {
         self.span.step.width().as_secs()
     }
@@ -77,6 +110,7 @@ pub(in crate::web) async fn render_latency(
     query: &LatencyQuery,
 ) -> Result<String, StoreError> {
     let now = state.clock.now();
+    let t = viewer.locale();
     let span = LatencySpan::from_key(&query.span);
     let read_from = span.read_from(now);
     let rollups = state.monitor_reader.rollups_for_pages(monitor.id, span.step, read_from, now).await?;
@@ -89,21 +123,24 @@ pub(in crate::web) async fn render_latency(
     let shown: Vec<&Rollup> =
         rollups.iter().filter(|rollup| wanted.is_none_or(|id| rollup.location_id == id)).collect();
     let durations = match (wanted, ids.as_slice()) {
-        (Some(id), _) => Figure::percentiles(&shown, &starts, &location_name(id, &names)),
-        (None, [id]) => Figure::percentiles(&shown, &starts, &location_name(*id, &names)),
-        _ => Figure::by_location(&shown, &starts, &names),
+        (Some(id), _) => Figure::percentiles(&shown, &starts, &location_name(id, &names), t),
+        (None, [id]) => Figure::percentiles(&shown, &starts, &location_name(*id, &names), t),
+        _ => Figure::by_location(&shown, &starts, &names, t),
     };
     let address = |span: &LatencySpan, location: Option<LocationId>| {
         let location = location.map(|id| format!("&location={id}")).unwrap_or_default();
         format!("/monitors/{}?span={}{location}#durations", monitor.id, span.key)
     };
     let to_span = |other: LatencySpan| Choice {
-        name: other.name.to_owned(),
+        name: t.text(other.name).to_owned(),
         href: address(&other, wanted),
         is_current: other == span,
     };
-    let everywhere =
-        Choice { name: "all locations".to_owned(), href: address(&span, None), is_current: wanted.is_none() };
+    let everywhere = Choice {
+        name: t.text("all locations").to_owned(),
+        href: address(&span, None),
+        is_current: wanted.is_none(),
+    };
     let to_location = |id: &LocationId| Choice {
         name: location_name(*id, &names),
         href: address(&span, Some(*id)),
@@ -115,9 +152,9 @@ pub(in crate::web) async fn render_latency(
         span,
         spans: LatencySpan::ALL.into_iter().map(to_span).collect(),
         locations: if ids.len() > 1 { locations } else { Vec::new() },
-        figures: vec![Figure::by_phase(&shown, &starts), durations],
+        figures: vec![Figure::by_phase(&shown, &starts, t), durations],
         marks: load_marks(state, monitor, viewer, from, now).await?,
-        t: viewer.locale(),
+        t,
     };
     // Writing into a string cannot fail.
     Ok(latency.render().unwrap_or_default())

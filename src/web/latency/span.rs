@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::domain::{RollupStep, Timestamp};
+use crate::texts::key;
 
 /// A span of time up to now, in steps of one width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +26,10 @@ const QUARTER: Duration = Duration::from_hours(90 * 24);
 impl LatencySpan {
     /// Every span.
     pub(super) const ALL: [Self; 4] = [
-        Self { key: "24h", name: "24 hours", step: RollupStep::Hour, steps: 24, read_back: WEEK },
-        Self { key: "7d", name: "7 days", step: RollupStep::Hour, steps: 168, read_back: WEEK },
-        Self { key: "30d", name: "30 days", step: RollupStep::Day, steps: 30, read_back: QUARTER },
-        Self { key: "90d", name: "90 days", step: RollupStep::Day, steps: 90, read_back: QUARTER },
+        Self { key: "24h", name: key("24 hours"), step: RollupStep::Hour, steps: 24, read_back: WEEK },
+        Self { key: "7d", name: key("7 days"), step: RollupStep::Hour, steps: 168, read_back: WEEK },
+        Self { key: "30d", name: key("30 days"), step: RollupStep::Day, steps: 30, read_back: QUARTER },
+        Self { key: "90d", name: key("90 days"), step: RollupStep::Day, steps: 90, read_back: QUARTER },
     ];
 
     /// Returns the span with this name in addresses; the first one for another name.

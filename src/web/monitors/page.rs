@@ -17,6 +17,7 @@ use crate::domain::{Location, MonitorId, MonitorType, Outcome, RecipientId, Stor
 use crate::service::{
     AccountChoices, Column, ListQuery, MonitorStatus, SavedView, StatusBoard, StatusOrder, StatusQuery,
 };
+use crate::texts::{Locale, key};
 use crate::web::bulk::render_bulk_form;
 use crate::web::html::escape;
 use crate::web::live::{LiveBlock, LivePage};
@@ -52,20 +53,23 @@ pub(in crate::web) async fn get_page(
         Ok(filter) => filter,
         Err(error) => return store_unavailable(&error),
     };
+    let t = viewer.locale();
     let views = render_views(&filter.views, &query, &viewer);
     let location_names: Vec<_> = filter.locations.iter().map(|location| location.name.as_str()).collect();
     let location_names = location_names.join(", ");
     let path = query.to_path();
     let bulk_form = match viewer.form_token().filter(|_| viewer.may_edit() && query.group.is_empty()) {
         // Not among what is updated, so that a choice stays.
-        Some(token) => render_bulk_form(token, &query.to_text(), &filter.account),
+        Some(token) => render_bulk_form(token, &query.to_text(), &filter.account, t),
         None => String::new(),
     };
+    let new_link = format!(r#"<a class="button" href="/monitors/new">{}</a>"#, t.text("New monitor"));
     let body = format!(
-        "<div class=\"heading\"><h1>{} <small>checked from {}</small></h1>{}</div>{}<div id=\"list\">{views}{}{bulk_form}</div>",
-        name.as_deref().map_or_else(|| Section::Monitors.name().to_owned(), |name| escape(name).into_owned()),
-        escape(&location_names),
-        if viewer.may_edit() { r#"<a class="button" href="/monitors/new">New monitor</a>"# } else { "" },
+        "<div class=\"heading\"><h1>{} <small>{}</small></h1>{}</div>{}<div id=\"list\">{views}{}{bulk_form}</div>",
+        name.as_deref()
+            .map_or_else(|| t.text(Section::Monitors.name()).to_owned(), |name| escape(name).into_owned()),
+        t.html("checked from {locations}", &[("locations", &location_names)]),
+        if viewer.may_edit() { new_link.as_str() } else { "" },
         // Writing into a string cannot fail.
         filter.render().unwrap_or_default(),
         page.render(&path),
@@ -135,14 +139,15 @@ async fn load_page(
     let error_count = board.count(MonitorStatus::LastOutcome(Outcome::Error));
     let title = name.as_ref().map_or_else(|| "Vigie".to_owned(), |name| format!("{name} · Vigie"));
     let title = if error_count > 0 { format!("({error_count}) {title}") } else { title };
-    let tiles = LiveBlock::new("tiles", render_tiles(&board, page_query));
+    let t = viewer.locale();
+    let tiles = LiveBlock::new("tiles", render_tiles(&board, page_query, t));
     let rows = if board.is_empty() {
-        notice(NO_MONITORS)
+        notice(t.text(NO_MONITORS))
     } else if !page_query.group.is_empty() {
         let reader = &state.monitor_reader;
         let is_known = |customer| viewer.knows_account(customer);
         let groups = reader.status_groups(&board, &status_query, &page_query.group, is_known, now).await?;
-        render_groups(page_query, &groups)
+        render_groups(page_query, &groups, t)
     } else {
         let query = StatusQuery {
             limit: ROWS_PER_PAGE,
@@ -151,22 +156,27 @@ async fn load_page(
         };
         let page = state.monitor_reader.status_rows(&board, &query, now).await?;
         if page.rows.is_empty() {
-            let mut nothing = notice(r#"No monitor matches. <a href="/">Show all</a>"#);
+            let mut nothing = notice(&format!(
+                r#"{} <a href="/">{}</a>"#,
+                t.text("No monitor matches."),
+                t.text("Show all")
+            ));
             if page.total > 0 {
-                nothing = notice("This page of the list is empty");
-                nothing.before.push_str(&render_pager(page_query, page.total));
+                nothing = notice(t.text("This page of the list is empty"));
+                nothing.before.push_str(&render_pager(page_query, page.total, t));
             }
             nothing
         } else {
             let mut rows = render_rows(state, &page, &page_query.columns, viewer, now).await?;
-            rows.after.push_str(&render_pager(page_query, page.total));
+            rows.after.push_str(&render_pager(page_query, page.total, t));
             if viewer.caller.is_some() {
                 let csv_path = page_query.to_csv_path();
                 // Writing into a string cannot fail.
                 let _ = write!(
                     rows.after,
-                    r#"<p class="hint"><a href="{}">Download as CSV</a></p>"#,
-                    escape(&csv_path)
+                    r#"<p class="hint"><a href="{}">{}</a></p>"#,
+                    escape(&csv_path),
+                    t.text("Download as CSV")
                 );
             }
             rows
@@ -176,7 +186,9 @@ async fn load_page(
 }
 
 /// What is shown instead of a list without monitors.
-const NO_MONITORS: &str = r#"There are no monitors yet. Put a file into the monitors folder, or create one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it appears here at once."#;
+const NO_MONITORS: &str = key(
+    "There are no monitors yet. Put a file into the monitors folder, or create one with <code>vigie apply</code> or the <a href='/api/v3/docs'>API</a>; it appears here at once.",
+);
 
 fn notice(html: &str) -> LiveBlock {
     LiveBlock::new("rows", format!(r#"<p class="notice">{html}</p>"#))
@@ -194,6 +206,7 @@ struct Tile {
 #[template(path = "monitors_tiles.html", config = "src/web/askama.toml")]
 struct Tiles {
     tiles: Vec<Tile>,
+    t: Locale,
 }
 
 /// The form by which monitors are found.
@@ -206,6 +219,7 @@ struct Filter<'a> {
     account: AccountChoices,
     /// The saved views that the viewer may see.
     views: Vec<SavedView>,
+    t: Locale,
 }
 
 impl<'a> Filter<'a> {
@@ -217,7 +231,7 @@ impl<'a> Filter<'a> {
             }
             None => (AccountChoices::default(), Vec::new()),
         };
-        Ok(Self { query, locations: reader.locations(), account, views })
+        Ok(Self { query, locations: reader.locations(), account, views, t: viewer.locale() })
     }
 
     fn is_at(&self, location: &Location) -> bool {
@@ -233,9 +247,9 @@ impl<'a> Filter<'a> {
     }
 }
 
-fn render_tiles(board: &StatusBoard, query: &ListQuery) -> String {
+fn render_tiles(board: &StatusBoard, query: &ListQuery, t: Locale) -> String {
     let tile = |status: Option<MonitorStatus>, count: usize| Tile {
-        name: status.map_or("all", MonitorStatus::as_str),
+        name: status.map_or(key("all"), MonitorStatus::as_str),
         href: ListQuery { view: None, status, page_number: 1, ..query.clone() }.to_path(),
         count,
         is_current: query.status == status,
@@ -245,10 +259,10 @@ fn render_tiles(board: &StatusBoard, query: &ListQuery) -> String {
     let all = std::iter::once(tile(None, board.len()));
     let tiles = all.chain(shown.map(|(status, count)| tile(Some(status), count))).collect();
     // Writing into a string cannot fail.
-    Tiles { tiles }.render().unwrap_or_default()
+    Tiles { tiles, t }.render().unwrap_or_default()
 }
 
-fn render_pager(query: &ListQuery, monitor_count: usize) -> String {
+fn render_pager(query: &ListQuery, monitor_count: usize, t: Locale) -> String {
     let page_count = monitor_count.div_ceil(ROWS_PER_PAGE).max(1);
     if page_count == 1 && query.page_number == 1 {
         return String::new();
@@ -257,14 +271,18 @@ fn render_pager(query: &ListQuery, monitor_count: usize) -> String {
         let path = ListQuery { page_number: page, ..query.clone() }.to_path();
         format!(r#"<a href="{}">{text}</a>"#, escape(&path))
     };
-    let mut out = String::from(r#"<nav class="pager" aria-label="Pages">"#);
+    let mut out = format!(r#"<nav class="pager" aria-label="{}">"#, t.text("Pages"));
     if query.page_number > 1 {
-        out.push_str(&page_link((query.page_number - 1).min(page_count), "← previous"));
+        out.push_str(&page_link((query.page_number - 1).min(page_count), t.text("← previous")));
     }
+    let numbers = [query.page_number, page_count, monitor_count].map(|number| number.to_string());
+    let [page, pages, monitors] = numbers.each_ref().map(String::as_str);
+    let values = [("page", page), ("pages", pages), ("monitors", monitors)];
+    let place = t.fill("page {page} of {pages}, {monitors} monitors", &values);
     // Writing into a string cannot fail.
-    let _ = write!(out, "<span>page {} of {page_count}, {monitor_count} monitors</span>", query.page_number);
+    let _ = write!(out, "<span>{place}</span>");
     if query.page_number < page_count {
-        out.push_str(&page_link(query.page_number + 1, "next →"));
+        out.push_str(&page_link(query.page_number + 1, t.text("next →")));
     }
     out.push_str("</nav>");
     out
@@ -276,10 +294,11 @@ mod tests {
 
     #[test]
     fn the_last_page_has_no_next() {
+        let t = Locale::default();
         let page_query = |page| ListQuery { page_number: page, ..ListQuery::default() };
-        assert_eq!(render_pager(&page_query(1), ROWS_PER_PAGE), "");
-        assert!(render_pager(&page_query(1), ROWS_PER_PAGE + 1).contains("/?page=2"));
-        assert!(!render_pager(&page_query(2), ROWS_PER_PAGE + 1).contains("page=3"));
-        assert!(render_pager(&page_query(900), ROWS_PER_PAGE + 1).contains("/?page=2"));
+        assert_eq!(render_pager(&page_query(1), ROWS_PER_PAGE, t), "");
+        assert!(render_pager(&page_query(1), ROWS_PER_PAGE + 1, t).contains("/?page=2"));
+        assert!(!render_pager(&page_query(2), ROWS_PER_PAGE + 1, t).contains("page=3"));
+        assert!(render_pager(&page_query(900), ROWS_PER_PAGE + 1, t).contains("/?page=2"));
     }
 }

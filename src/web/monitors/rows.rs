@@ -11,7 +11,7 @@ use crate::service::result_view::deciding_reason;
 use crate::service::{Column, Columns, MonitorStatus, OverallHealth, PaginatedStatusRows, StatusRow};
 use crate::texts::Locale;
 use crate::web::history_bars::{MonitorDay, load_day};
-use crate::web::html::{escape, format_micros, render_age, render_time_since, render_time_until};
+use crate::web::html::{escape, render_age, render_time_since, render_time_until};
 use crate::web::live::{LiveBlock, LiveRow};
 use crate::web::monitor_page::display_target;
 use crate::web::page_state::PageState;
@@ -31,6 +31,7 @@ struct RowView<'a> {
     choice: Option<bool>,
     /// The cells of the columns of choice, as HTML.
     cells: String,
+    t: Locale,
 }
 
 /// Renders the table of `page`.
@@ -57,19 +58,19 @@ pub(super) async fn render_rows(
         let health = state.monitor_reader.overall_health(&row.monitor, now);
         let choice = viewer.may_edit().then(|| viewer.caller_for(row.monitor.customer).is_some());
         // Writing into a string cannot fail.
-        let html = RowView { row, health, choice, cells }.render().unwrap_or_default();
+        let html = RowView { row, health, choice, cells, t }.render().unwrap_or_default();
         LiveRow { id: format!("monitor-{}", row.monitor.id), html }
     };
     let mut after = "</tbody></table></div>".to_owned();
     if columns.contains(Column::Phases) {
         let last_phases = page.rows.iter().filter_map(|row| Some(row.last_result.as_ref()?.phases()));
-        after.push_str(&render_phase_legend(last_phases));
+        after.push_str(&render_phase_legend(last_phases, t));
     }
     Ok(LiveBlock {
         id: "rows",
         before: format!(
             r#"<div class="scroll"><table class="rows">{}<tbody>"#,
-            render_head(columns, viewer.may_edit())
+            render_head(columns, viewer.may_edit(), t)
         ),
         rows: page.rows.iter().map(to_row).collect(),
         after,
@@ -87,7 +88,7 @@ fn render_cell(
     let monitor = &row.monitor;
     let state = row.state.as_ref();
     match column {
-        Column::Id => format!(r#"<td class="n" data-h="id">{}</td>"#, monitor.id),
+        Column::Id => format!(r#"<td class="n" data-h="{}">{}</td>"#, t.text("id"), monitor.id),
         Column::Key => format!("<td>{}</td>", escape(monitor.origin.key().unwrap_or_default())),
         Column::Type => format!("<td>{}</td>", monitor.monitor_type()),
         Column::Target => format!(r#"<td class="target">{}</td>"#, escape(&display_target(monitor))),
@@ -97,21 +98,25 @@ fn render_cell(
         }
         Column::Duration => {
             let micros = state.map(|state| state.duration_us).filter(|micros| *micros > 0);
-            format!(r#"<td class="n" data-h="took">{}</td>"#, micros.map(format_micros).unwrap_or_default())
+            format!(
+                r#"<td class="n" data-h="{}">{}</td>"#,
+                t.text("took"),
+                micros.map(|micros| t.micros(micros)).unwrap_or_default()
+            )
         }
         Column::Phases => {
             let last_result = row.last_result.as_ref().filter(|_| state.is_some());
-            let bar = last_result.map(|result| render_phase_bar(&result.phases()));
+            let bar = last_result.map(|result| render_phase_bar(&result.phases(), t));
             format!("<td>{}</td>", bar.unwrap_or_default())
         }
         Column::Day => format!("<td>{}</td>", day.map(|day| day.render_bars(t)).unwrap_or_default()),
         Column::DayDurations => {
-            format!("<td>{}</td>", day.map(MonitorDay::render_durations).unwrap_or_default())
+            format!("<td>{}</td>", day.map(|day| day.render_durations(t)).unwrap_or_default())
         }
         Column::Reason => format!(r#"<td class="reason">{}</td>"#, render_reason(row, now, t)),
         Column::Since => {
             let since = state.map(|state| render_time_since(state.streak_started_at, now, t));
-            format!(r#"<td data-h="since">{}</td>"#, since.unwrap_or_default())
+            format!(r#"<td data-h="{}">{}</td>"#, t.text("since"), since.unwrap_or_default())
         }
     }
 }
@@ -120,24 +125,25 @@ fn render_cell(
 fn render_reason(row: &StatusRow, now: Timestamp, t: Locale) -> String {
     let paused_until = row.monitor.paused_until(now).filter(|_| row.status == MonitorStatus::Paused);
     if let Some(until) = paused_until {
-        return format!("until {}, {} from now", t.zoned_time(until), render_time_until(until, now, t));
+        let text = t.fill("until {time}, {duration} from now", &[("time", &t.zoned_time(until))]);
+        return text.replace("{duration}", &render_time_until(until, now, t));
     }
     let Some(state) = &row.state else { return String::new() };
     let last_result = row.last_result.as_ref();
-    escape(&last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason)).into_owned()
+    t.english_html(&last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason))
 }
 
 /// Renders the head of the table.
-fn render_head(columns: &Columns, is_choosable: bool) -> String {
+fn render_head(columns: &Columns, is_choosable: bool, t: Locale) -> String {
     let mut out = String::from("<thead><tr>");
     if is_choosable {
-        out.push_str(r#"<th><span class="unseen">Choose</span></th>"#);
+        // Writing into a string cannot fail, here and below.
+        let _ = write!(out, r#"<th><span class="unseen">{}</span></th>"#, t.text("Choose"));
     }
-    out.push_str("<th>State</th><th>Monitor</th>");
+    let _ = write!(out, "<th>{}</th><th>{}</th>", t.text("State"), t.text("Monitor"));
     for (column, _, heading) in columns.described() {
         let class = if column == Column::Duration { r#" class="n""# } else { "" };
-        // Writing into a string cannot fail.
-        let _ = write!(out, "<th{class}>{heading}</th>");
+        let _ = write!(out, "<th{class}>{}</th>", t.text(heading));
     }
     out.push_str("</tr></thead>");
     out

@@ -10,6 +10,7 @@ use super::query::{VIEWS_PATH, read_query};
 use crate::domain::{ConfigRecordKind, Revision};
 use crate::service::{Caller, ListQuery, SavedView, ServiceError};
 use crate::syntax::node::Node;
+use crate::texts::Locale;
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, OwnForm, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::form::records::AccountState;
@@ -28,6 +29,7 @@ struct ViewsBar<'a> {
     text: String,
     /// `None` for a viewer who may not save a view.
     form_token: Option<&'a str>,
+    t: Locale,
 }
 
 impl ViewsBar<'_> {
@@ -44,7 +46,7 @@ pub(super) fn render_views(views: &[SavedView], query: &ListQuery, viewer: &View
     }
     let text = ListQuery { page_number: 1, ..query.clone() }.to_text();
     // Writing into a string cannot fail.
-    ViewsBar { views, query, text, form_token }.render().unwrap_or_default()
+    ViewsBar { views, query, text, form_token, t: viewer.locale() }.render().unwrap_or_default()
 }
 
 /// The question whether a view is to show something else.
@@ -55,6 +57,7 @@ struct Replacement<'a> {
     query: &'a str,
     list_path: String,
     form_token: &'a str,
+    t: Locale,
 }
 
 /// `POST /views`: saves a query as a view of this name. If there is one already, asks; `replace` answers.
@@ -104,11 +107,13 @@ async fn ask(state: &AccountState, caller: &Caller, form: &OwnForm, error: &Serv
         query,
         list_path: read_query(query, &form.viewer).to_path(),
         form_token: form.viewer.form_token().unwrap_or_default(),
+        t: form.viewer.locale(),
     };
+    let title = format!("{} · Vigie", page.t.text("Replace a view"));
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors(form.viewer.locale())],
-        ..PageFrame::new("Replace a view · Vigie", &form.viewer)
+        ..PageFrame::new(&title, &form.viewer)
     };
     // Writing into a string cannot fail.
     (StatusCode::CONFLICT, render_page(frame, &page.render().unwrap_or_default())).into_response()

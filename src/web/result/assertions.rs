@@ -3,24 +3,28 @@
 use std::fmt::Write;
 
 use crate::service::result_view::FailedAssertion;
-use crate::web::html::escape;
+use crate::texts::{Locale, key};
+use crate::web::html::{escape, render_table_head};
 
 /// Most assertions shown; the steps above have them all.
 const MAX_SHOWN: usize = 100;
 
 /// Renders the assertions; nothing without any. Writing into a string cannot fail.
-pub(super) fn render_failed_assertions(out: &mut String, assertions: &[FailedAssertion<'_>]) {
+pub(super) fn render_failed_assertions(out: &mut String, assertions: &[FailedAssertion<'_>], t: Locale) {
     if assertions.is_empty() {
         return;
     }
-    out.push_str(r#"<h2>Assertions that failed</h2><div class="scroll"><table class="rows"><thead><tr><th>Step</th><th>Expected</th><th>Found</th></tr></thead><tbody>"#);
+    let heads = [("", key("Step")), ("", key("Expected")), ("", key("Found"))];
+    let _ = write!(out, "<h2>{}</h2>{}", t.text("Assertions that failed"), render_table_head(&heads, t));
     for assertion in assertions.iter().take(MAX_SHOWN) {
         let step =
             assertion.step.map_or_else(String::new, |(number, name)| format!("{number} {}", escape(name)));
         let _ = write!(
             out,
-            r#"<tr><td>{step}</td><td class="reason" data-h="expected">{}</td><td class="reason" data-h="found">{}</td></tr>"#,
+            r#"<tr><td>{step}</td><td class="reason" data-h="{}">{}</td><td class="reason" data-h="{}">{}</td></tr>"#,
+            t.text("expected"),
             escape(assertion.expected),
+            t.text("found"),
             escape(&assertion.found)
         );
     }

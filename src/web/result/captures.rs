@@ -10,24 +10,25 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::lookup::find_result_if_captures_visible;
 use crate::domain::{CapturedFile, CheckResult};
+use crate::texts::{Locale, key};
 use crate::web::html::escape;
 use crate::web::page_state::PageState;
 use crate::web::responses::{not_found, store_unavailable};
 use crate::web::viewer::Viewer;
 
 /// Renders pictures first, then links to the other files, which are below `path`; nothing without captures. Writing into a string cannot fail.
-pub(super) fn render_captures(out: &mut String, result: &CheckResult, path: &str) {
+pub(super) fn render_captures(out: &mut String, result: &CheckResult, path: &str, t: Locale) {
     if result.captures.is_empty() {
         return;
     }
-    out.push_str("<h2>Captures</h2>");
+    let _ = write!(out, "<h2>{}</h2>", t.text("Captures"));
     let (images, other_files): (Vec<_>, Vec<_>) = result.captures.iter().partition(|file| file.is_image());
     if !images.is_empty() {
         // A script of the page shows a picture large in a dialog; without it, the link opens the picture.
         out.push_str(r#"<div class="shots">"#);
         for image in images {
             let (url, name, text) =
-                (capture_url(path, image), escape(&image.name), picture_text(&image.name));
+                (capture_url(path, image), escape(&image.name), picture_text(&image.name, t));
             let _ = write!(
                 out,
                 r#"<figure><a href="{url}"><img src="{url}" alt="{}" loading="lazy"></a><figcaption>{name}</figcaption></figure>"#,
@@ -39,26 +40,33 @@ pub(super) fn render_captures(out: &mut String, result: &CheckResult, path: &str
     if !other_files.is_empty() {
         out.push_str(r#"<ul class="files">"#);
         for file in other_files {
-            let (url, name, bytes) = (capture_url(path, file), escape(&file.name), file.content_bytes);
-            let _ = write!(out, r#"<li><a href="{url}">{name}</a> {bytes} bytes</li>"#);
+            let (url, name) = (capture_url(path, file), escape(&file.name));
+            let size = t.fill("{size} bytes", &[("size", &file.content_bytes.to_string())]);
+            let _ = write!(out, r#"<li><a href="{url}">{name}</a> {size}</li>"#);
         }
         out.push_str("</ul>");
     }
 }
 
 /// Returns what a picture shows: those of a script are named like `attempt-1-step-02-act-03.png`.
-fn picture_text(name: &str) -> String {
+fn picture_text(name: &str, t: Locale) -> String {
     let stem = name.split('.').next().unwrap_or_default();
     let parts: Vec<_> = stem.split('-').collect();
     let number_after = |label: &str| {
         let at = parts.iter().position(|part| *part == label)?;
         parts.get(at + 1)?.parse::<u32>().ok()
     };
-    let Some(step) = number_after("step") else { return format!("Screenshot {name}") };
-    let action = number_after("act").map_or_else(String::new, |action| format!(" at action {action}"));
-    let attempt =
-        number_after("attempt").map_or_else(String::new, |attempt| format!(" of attempt {attempt}"));
-    format!("Screenshot of step {step}{action}{attempt}")
+    let number = |label: &str| number_after(label).map(|number| number.to_string());
+    let Some(step) = number("step") else { return t.fill("Screenshot {name}", &[("name", name)]) };
+    let (action, attempt) = (number("act"), number("attempt"));
+    let text = match (&action, &attempt) {
+        (None, None) => key("Screenshot of step {step}"),
+        (Some(_), None) => key("Screenshot of step {step} at action {action}"),
+        (None, Some(_)) => key("Screenshot of step {step} of attempt {attempt}"),
+        (Some(_), Some(_)) => key("Screenshot of step {step} at action {action} of attempt {attempt}"),
+    };
+    let (action, attempt) = (action.unwrap_or_default(), attempt.unwrap_or_default());
+    t.fill(text, &[("step", &step), ("action", &action), ("attempt", &attempt)])
 }
 
 fn capture_url(path: &str, capture: &CapturedFile) -> String {
@@ -111,8 +119,9 @@ mod tests {
 
     #[test]
     fn pictures_say_what_they_show() {
-        assert_eq!(picture_text("step-02-act-13.png"), "Screenshot of step 2 at action 13");
-        assert_eq!(picture_text("attempt-2-step-10.jpg"), "Screenshot of step 10 of attempt 2");
-        assert_eq!(picture_text("my-cart-2.png"), "Screenshot my-cart-2.png");
+        let t = Locale::default();
+        assert_eq!(picture_text("step-02-act-13.png", t), "Screenshot of step 2 at action 13");
+        assert_eq!(picture_text("attempt-2-step-10.jpg", t), "Screenshot of step 10 of attempt 2");
+        assert_eq!(picture_text("my-cart-2.png", t), "Screenshot my-cart-2.png");
     }
 }

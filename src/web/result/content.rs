@@ -14,7 +14,7 @@ use super::verdict::{location_name, verdict_notes, verdict_sentence};
 use crate::domain::{CheckResult, Location, StoreError};
 use crate::schema::table::shares::{DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS};
 use crate::service::result_view::{attempt_views, format_duration};
-use crate::texts::Locale;
+use crate::texts::{Locale, key};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::page_state::PageState;
 
@@ -38,6 +38,7 @@ struct ResultView<'a> {
     evidence: String,
     captures: String,
     json: String,
+    t: Locale,
 }
 
 /// Renders the content of the page of a result that is not part of the history.
@@ -66,7 +67,7 @@ pub(super) fn render_content(result: &CheckResult, context: &ResultContext, t: L
     let is_shared = context.is_shared();
     let mut captures = String::new();
     if let Some(path) = &context.captures_path {
-        render_captures(&mut captures, result, path);
+        render_captures(&mut captures, result, path, t);
     }
     let view = ResultView {
         result,
@@ -74,16 +75,17 @@ pub(super) fn render_content(result: &CheckResult, context: &ResultContext, t: L
         is_shared,
         share_token: context.share_token(),
         planned_at: t.zoned_time(result.planned_at),
-        location: location_name(&context.locations, result.location_id),
+        location: location_name(&context.locations, result.location_id, t),
         sentence: verdict_sentence(result, t),
         notes: verdict_notes(result, &context.locations, t),
         summary: summary(result, is_shared, t),
-        attempts: render_attempts(&attempt_views(result)),
-        details: render_details(result),
-        exchanges: if is_shared { String::new() } else { render_exchanges(&result.details) },
+        attempts: render_attempts(&attempt_views(result), t),
+        details: render_details(result, t),
+        exchanges: if is_shared { String::new() } else { render_exchanges(&result.details, t) },
         evidence: render_evidence(result, context, t),
         captures,
         json: if is_shared { String::new() } else { record_json(result) },
+        t,
     };
     // Writing into a string cannot fail.
     view.render().unwrap_or_default()
@@ -100,16 +102,19 @@ fn summary(result: &CheckResult, is_shared: bool, t: Locale) -> Vec<(&'static st
     let lateness = result.lateness().map(|lateness| u64::try_from(lateness.as_micros()).unwrap_or(u64::MAX));
     let attempts = Some(result.attempts.len()).filter(|count| *count > 0);
     let pairs = [
-        ("Type", Some(result.monitor_type.to_string())),
+        (key("Type"), Some(result.monitor_type.to_string())),
         (
-            "Status",
+            key("Status"),
             Some(format!("{} {}", result.status, result.status_text)).filter(|_| result.status.0 != 0),
         ),
-        ("Duration", Some(format_duration(result.duration_us)).filter(|_| result.duration_us > 0)),
-        ("Started", attempts.map(|_| t.zoned_time(result.started_at))),
-        ("Late by", lateness.map(format_duration)),
-        ("Attempts", attempts.map(|count| count.to_string())),
-        ("Version of the monitor", Some(result.revision.to_string()).filter(|_| !is_shared)),
+        (
+            key("Duration"),
+            Some(t.decimal(format_duration(result.duration_us))).filter(|_| result.duration_us > 0),
+        ),
+        (key("Started"), attempts.map(|_| t.zoned_time(result.started_at))),
+        (key("Late by"), lateness.map(|lateness| t.decimal(format_duration(lateness)))),
+        (key("Attempts"), attempts.map(|count| count.to_string())),
+        (key("Version of the monitor"), Some(result.revision.to_string()).filter(|_| !is_shared)),
     ];
     pairs.into_iter().filter_map(|(label, value)| Some((label, value?))).collect()
 }
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_page_of_a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
-        let html = render_details(&sample_result::sample_result());
+        let html = render_details(&sample_result::sample_result(), Locale::default());
         insta::assert_snapshot!(html.replace("><", ">\n<"));
     }
 

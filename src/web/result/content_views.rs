@@ -3,14 +3,23 @@
 use std::fmt::Write;
 
 use crate::service::result_view::ContentViewRow;
-use crate::web::html::{escape, format_micros};
+use crate::texts::{Locale, key};
+use crate::web::html::{escape, render_table_head};
 
 /// Renders all content views; nothing without any. Writing into a string cannot fail.
-pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>]) {
+pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>], t: Locale) {
     if views.is_empty() {
         return;
     }
-    out.push_str(r#"<h2>Content views</h2><div class="scroll"><table class="rows"><thead><tr><th>View</th><th>Status</th><th class="n">Took</th><th class="n">Objects</th><th class="n">Bytes</th><th>Why</th></tr></thead><tbody>"#);
+    let heads = [
+        ("", key("View")),
+        ("", key("Status")),
+        ("n", key("Took")),
+        ("n", key("Objects")),
+        ("n", key("Bytes")),
+        ("", key("Why")),
+    ];
+    let _ = write!(out, "<h2>{}</h2>{}", t.text("Content views"), render_table_head(&heads, t));
     for view in views {
         let css_class = if view.passed { "ok" } else { "error" };
         let _ = write!(
@@ -18,10 +27,10 @@ pub(super) fn render_content_views(out: &mut String, views: &[ContentViewRow<'_>
             r#"<tr><td>{}</td><td><span class="pill s-{css_class}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
             escape(view.name),
             view.status.text(),
-            format_micros(view.total_us),
+            t.micros(view.total_us),
             view.object_count,
             view.decoded_bytes,
-            escape(view.reason.as_deref().unwrap_or_default())
+            t.english_html(view.reason.as_deref().unwrap_or_default())
         );
     }
     out.push_str("</tbody></table></div>");

@@ -3,22 +3,23 @@
 use super::{assertions, browser, content_views, steps, waterfall};
 use crate::domain::CheckResult;
 use crate::service::result_view::{DetailsView, document_views, failed_assertions};
+use crate::texts::Locale;
 
 /// Renders all details; empty without any.
-pub(super) fn render_details(result: &CheckResult) -> String {
+pub(super) fn render_details(result: &CheckResult, t: Locale) -> String {
     let details = DetailsView::new(&result.details);
     let mut out = String::new();
-    steps::render_steps(&mut out, &details.steps);
-    assertions::render_failed_assertions(&mut out, &failed_assertions(result));
-    content_views::render_content_views(&mut out, &details.content_views);
+    steps::render_steps(&mut out, &details.steps, t);
+    assertions::render_failed_assertions(&mut out, &failed_assertions(result), t);
+    content_views::render_content_views(&mut out, &details.content_views, t);
     for step in &details.steps {
-        browser::render_browser_step(&mut out, step);
+        browser::render_browser_step(&mut out, step, t);
     }
     if let Some(browser) = &details.browser {
-        browser::render_browser(&mut out, browser);
+        browser::render_browser(&mut out, browser, t);
     }
     if let Some(page) = &details.page {
-        waterfall::render_page_objects(&mut out, page, document_views(result));
+        waterfall::render_page_objects(&mut out, page, document_views(result), t);
     }
     out
 }
@@ -63,7 +64,7 @@ mod tests {
         };
         let page =
             PageLoad { duration_us: 100_000, decoded_bytes: 7, objects: vec![object], ..PageLoad::default() };
-        let html = render_details(&result_with_page(page));
+        let html = render_details(&result_with_page(page), Locale::default());
         assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
         assert!(html.contains("1 failed, 1 third-party"), "{html}");
         assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
@@ -83,7 +84,7 @@ mod tests {
             changes: vec![missing],
             ..PageLoad::default()
         };
-        let html = render_details(&result_with_page(page));
+        let html = render_details(&result_with_page(page), Locale::default());
         assert!(html.contains("The page has no objects to load."), "{html}");
         assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
         assert!(!html.contains("<table"), "{html}");

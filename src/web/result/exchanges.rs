@@ -2,15 +2,17 @@
 
 use std::fmt::Write;
 
+use super::browser::step_text;
 use crate::domain::{CheckDetails, Excerpt, HeaderList, HttpExchange};
 use crate::service::result_view::format_grouped;
+use crate::texts::{Locale, key};
 use crate::web::html::escape;
 
 /// Most exchanges shown; the record below has the rest.
 const MAX_SHOWN_EXCHANGES: usize = 50;
 
 /// Renders the exchanges of the check and of its steps; empty without any.
-pub(super) fn render_exchanges(details: &CheckDetails) -> String {
+pub(super) fn render_exchanges(details: &CheckDetails, t: Locale) -> String {
     let of_steps = details
         .steps
         .iter()
@@ -18,23 +20,25 @@ pub(super) fn render_exchanges(details: &CheckDetails) -> String {
     let all = details.exchanges.iter().map(|exchange| (None, exchange)).chain(of_steps);
     let mut out = String::new();
     for (step, exchange) in all.take(MAX_SHOWN_EXCHANGES) {
-        let prefix = step.map_or(String::new(), |step| format!("Step {}: ", step.number));
-        render_exchange(&mut out, &prefix, exchange);
+        let prefix = step.map_or(String::new(), |step| format!("{}: ", step_text(step.number, t)));
+        render_exchange(&mut out, &prefix, exchange, t);
     }
-    if out.is_empty() { out } else { format!("<h2>Requests and responses</h2>{out}") }
+    if out.is_empty() { out } else { format!("<h2>{}</h2>{out}", t.text("Requests and responses")) }
 }
 
 /// Renders one exchange. Writing into a string cannot fail, here and below.
-fn render_exchange(out: &mut String, prefix: &str, exchange: &HttpExchange) {
+fn render_exchange(out: &mut String, prefix: &str, exchange: &HttpExchange, t: Locale) {
     let status = match exchange.http_status {
-        0 => "no response".to_owned(),
+        0 => t.text("no response").to_owned(),
         status => format!(
             "{} {status} {}",
             exchange.http_version,
             exchange.http_reason.as_deref().unwrap_or_default()
         ),
     };
-    let address = exchange.address.map_or(String::new(), |address| format!(" from {address}"));
+    let address = exchange.address.map_or(String::new(), |address| {
+        format!(" {}", t.fill("from {location}", &[("location", &address.to_string())]))
+    });
     let _ = write!(
         out,
         r#"<details class="fold"><summary>{prefix}{} <code>{}</code> → {}{address}</summary>"#,
@@ -42,13 +46,13 @@ fn render_exchange(out: &mut String, prefix: &str, exchange: &HttpExchange) {
         escape(&exchange.url),
         escape(status.trim())
     );
-    render_head(out, "Request", &exchange.request_headers);
-    render_body(out, exchange.request_body.as_ref());
+    render_head(out, t.text("Request"), &exchange.request_headers);
+    render_body(out, exchange.request_body.as_ref(), t);
     if let Some(failure) = &exchange.failure {
         let _ = write!(out, r#"<p class="notice">{}</p>"#, escape(&failure.to_string()));
     }
-    render_head(out, "Response", &exchange.response_headers);
-    render_body(out, exchange.response_body.as_ref());
+    render_head(out, t.text("Response"), &exchange.response_headers);
+    render_body(out, exchange.response_body.as_ref(), t);
     out.push_str("</details>");
 }
 
@@ -63,17 +67,17 @@ fn render_head(out: &mut String, title: &str, headers: &HeaderList) {
     out.push_str("</pre>");
 }
 
-fn render_body(out: &mut String, body: Option<&Excerpt>) {
+fn render_body(out: &mut String, body: Option<&Excerpt>, t: Locale) {
     let Some(body) = body.filter(|body| !body.text.is_empty()) else { return };
     let shown_bytes = body.text.len() as u64;
-    let size = format_grouped(body.body_bytes);
-    let part = if shown_bytes < body.body_bytes {
-        format!("the beginning of {size} bytes")
+    let size = t.grouped(format_grouped(body.body_bytes));
+    let text = if shown_bytes < body.body_bytes {
+        key("Body, the beginning of {size} bytes")
     } else {
-        format!("{size} bytes")
+        key("Body, {size} bytes")
     };
-    let _ =
-        write!(out, r#"<p>Body, {part}</p><pre class="record" tabindex="0">{}</pre>"#, escape(&body.text));
+    let part = t.fill(text, &[("size", &size)]);
+    let _ = write!(out, r#"<p>{part}</p><pre class="record" tabindex="0">{}</pre>"#, escape(&body.text));
 }
 
 #[cfg(test)]
@@ -96,11 +100,14 @@ mod tests {
             ..HttpExchange::default()
         };
         exchange.response_headers.push("x-<u>", "</pre><u>");
-        let html = render_exchanges(&CheckDetails { exchanges: vec![exchange], ..CheckDetails::default() });
+        let html = render_exchanges(
+            &CheckDetails { exchanges: vec![exchange], ..CheckDetails::default() },
+            Locale::default(),
+        );
         for hostile in ["<i>", "<b>", "<u>", "<script>"] {
             assert!(!html.contains(hostile), "{hostile}: {html}");
         }
         assert!(html.contains("the beginning of 9,999 bytes"), "{html}");
-        assert_eq!(render_exchanges(&CheckDetails::default()), "");
+        assert_eq!(render_exchanges(&CheckDetails::default(), Locale::default()), "");
     }
 }

@@ -23,4 +23,4 @@ pub(super) use captures::{capture_response, get_capture};
 pub(super) use content::{render_lone_result, render_shared_result};
 pub(super) use lookup::find_result;
 pub(super) use page::{get_page, get_record};
-pub(super) use verdict::location_name;
+pub(super) use verdict::{location_name, suppression_text};

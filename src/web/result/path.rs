@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::web::html::escape;
+use crate::texts::{Locale, key};
+use crate::web::html::{escape, render_table_head};
 
 /// What stands for a probe without a reply.
 const NO_REPLY: &str = "*";
@@ -15,9 +16,9 @@ struct Hop<'a> {
 
 /// Renders the text of a traceroute. Its first line and those after the hops are sentences; a text of another form is
 /// shown as it is. Writing into a string cannot fail.
-pub(super) fn render_path(out: &mut String, text: &str) {
+pub(super) fn render_path(out: &mut String, text: &str, t: Locale) {
     let hops: Vec<_> = text.lines().filter_map(parse_hop).collect();
-    out.push_str("<h2>Path to the target</h2>");
+    let _ = write!(out, "<h2>{}</h2>", t.text("Path to the target"));
     if hops.is_empty() {
         let _ = write!(out, r#"<pre class="record" tabindex="0">{}</pre>"#, escape(text));
         return;
@@ -25,16 +26,18 @@ pub(super) fn render_path(out: &mut String, text: &str) {
     let sentences = text.lines().filter(|line| parse_hop(line).is_none() && !line.trim().is_empty());
     let sentences: Vec<_> = sentences.map(escape).collect();
     let _ = write!(out, "<p>{}</p>", sentences.join("<br>"));
-    out.push_str(r#"<div class="scroll"><table class="rows"><thead><tr><th class="n">Hop</th><th>Answered by</th><th>After</th></tr></thead><tbody>"#);
+    let heads = [("n", key("Hop")), ("", key("Answered by")), ("", key("Answered after"))];
+    out.push_str(&render_table_head(&heads, t));
     for hop in &hops {
-        let addresses: Vec<_> = hop.senders.iter().map(|(address, _)| escape(address)).collect();
+        let addresses: Vec<_> = hop.senders.iter().map(|(address, _)| escape(t.text(address))).collect();
         let times: Vec<_> =
             hop.senders.iter().map(|(_, times)| escape(&times.join(", ")).into_owned()).collect();
         let _ = write!(
             out,
-            r#"<tr><td class="n">{}</td><td>{}</td><td class="reason" data-h="after">{}</td></tr>"#,
+            r#"<tr><td class="n">{}</td><td>{}</td><td class="reason" data-h="{}">{}</td></tr>"#,
             hop.number,
             addresses.join("<br>"),
+            t.text("after"),
             times.join("<br>")
         );
     }
@@ -56,7 +59,7 @@ fn parse_hop(line: &str) -> Option<Hop<'_>> {
         }
     }
     if senders.is_empty() {
-        senders.push(("no reply", Vec::new()));
+        senders.push((key("no reply"), Vec::new()));
     }
     Some(Hop { number, senders })
 }
@@ -71,7 +74,7 @@ mod tests {
                     2  192.0.2.2  20.00 ms  192.0.2.3  10.01 ms\n  3  *  *\n  \
                     4  *  192.0.2.9  33.33 ms (host <unreachable>)\nit ended (4 hops)\n";
         let mut html = String::new();
-        render_path(&mut html, text);
+        render_path(&mut html, text, Locale::default());
         for part in [
             "<p>traceroute to shop.test (198.51.100.7) over UDP<br>it ended (4 hops)</p>",
             r#"<td class="n">1</td><td>192.0.2.1</td><td class="reason" data-h="after">0.51 ms, 1.49 ms</td>"#,
@@ -86,7 +89,7 @@ mod tests {
     #[test]
     fn a_text_of_another_form_stays_as_it_is() {
         let mut html = String::new();
-        render_path(&mut html, "traceroute to <b>: no permission\n");
+        render_path(&mut html, "traceroute to <b>: no permission\n", Locale::default());
         assert!(html.contains("<pre") && html.contains("to &lt;b&gt;: no permission"), "{html}");
     }
 }

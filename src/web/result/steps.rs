@@ -3,33 +3,43 @@
 use std::fmt::Write;
 
 use crate::service::result_view::StepView;
-use crate::web::html::{escape, format_micros};
+use crate::texts::{Locale, key};
+use crate::web::html::{escape, render_table_head};
 use crate::web::phase_bar::{render_phase_bar, render_phase_legend};
 
 /// Renders all steps; nothing without any. Writing into a string cannot fail.
-pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>]) {
+pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], t: Locale) {
     if steps.is_empty() {
         return;
     }
-    out.push_str(
-        r#"<h2>Steps</h2><div class="scroll"><table class="rows"><thead><tr><th class="n">#</th><th>Step</th><th>Status</th><th class="n">Took</th><th>Phases</th><th>Request</th><th>Why</th></tr></thead><tbody>"#,
-    );
+    let heads = [
+        ("n", "#"),
+        ("", key("Step")),
+        ("", key("Status")),
+        ("n", key("Took")),
+        ("", key("Phases")),
+        ("", key("Request")),
+        ("", key("Why")),
+    ];
+    let _ = write!(out, "<h2>{}</h2>{}", t.text("Steps"), render_table_head(&heads, t));
     for step in steps {
-        let (css_class, status_text) = if step.passed { ("ok", "ok") } else { ("error", step.status.text()) };
-        let reasons: Vec<_> = step.reasons.iter().map(|reason| escape(reason)).collect();
+        let (css_class, status_text) =
+            if step.passed { ("ok", t.text("ok")) } else { ("error", step.status.text()) };
+        let reasons: Vec<_> = step.reasons.iter().map(|reason| t.english_html(reason)).collect();
         let _ = write!(
             out,
-            r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
+            r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td class="n" data-h="{}">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
             step.number,
             escape(step.name),
-            format_micros(step.total_us),
-            render_phase_bar(&step.phases),
+            t.text("took"),
+            t.micros(step.total_us),
+            render_phase_bar(&step.phases, t),
             escape(&last_request_text(step)),
             reasons.join("<br>")
         );
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&render_phase_legend(steps.iter().map(|step| step.phases)));
+    out.push_str(&render_phase_legend(steps.iter().map(|step| step.phases), t));
 }
 
 /// Returns the last request of the step: its own, or the page that its browser was at.

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use super::waterfall_filter::{kind_name, render_filter};
 use super::waterfall_row::render_object;
 use crate::service::result_view::{
-    ObjectChangeView, ObjectView, PageView, format_grouped, waterfall_span_us,
+    ObjectChangeKind, ObjectChangeView, ObjectView, PageView, format_grouped, waterfall_span_us,
 };
-use crate::web::html::{escape, format_micros};
+use crate::texts::{Locale, key};
+use crate::web::html::render_table_head;
 use crate::web::phase_bar::render_phase_legend;
 
 /// Most objects shown, and most of those that failed or were blocked after them.
@@ -15,51 +16,78 @@ const MAX_SHOWN_OBJECTS: usize = 200;
 
 /// Renders a page: totals, changes, and its `documents` with its objects. Writing into a string cannot fail, here and
 /// below.
-pub(super) fn render_page_objects(out: &mut String, page: &PageView<'_>, documents: Vec<ObjectView<'_>>) {
-    let _ = write!(
-        out,
-        "<h2>Page <small>{} objects, {} bytes in {}; {} failed, {} third-party{}</small></h2>",
-        page.objects.len(),
-        format_grouped(page.decoded_bytes),
-        format_micros(page.total_us),
-        page.failed_count,
-        page.third_party_count,
-        match page.unlisted_objects {
-            0 => String::new(),
-            count => format!("; {count} more were found but not loaded"),
-        }
+pub(super) fn render_page_objects(
+    out: &mut String,
+    page: &PageView<'_>,
+    documents: Vec<ObjectView<'_>>,
+    t: Locale,
+) {
+    let values = [
+        ("objects", page.objects.len().to_string()),
+        ("bytes", t.grouped(format_grouped(page.decoded_bytes))),
+        ("duration", t.micros(page.total_us)),
+        ("failed", page.failed_count.to_string()),
+        ("others", page.third_party_count.to_string()),
+        ("rest", page.unlisted_objects.to_string()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let totals = t.fill(
+        "{objects} objects, {bytes} bytes in {duration}; {failed} failed, {others} third-party",
+        &values,
     );
-    render_changes(out, &page.changes);
+    let rest = match page.unlisted_objects {
+        0 => String::new(),
+        _ => format!("; {}", t.fill("{rest} more were found but not loaded", &values)),
+    };
+    let _ = write!(out, "<h2>{} <small>{totals}{rest}</small></h2>", t.text("Page"));
+    render_changes(out, &page.changes, t);
     if page.objects.is_empty() {
-        out.push_str("<p>The page has no objects to load.</p>");
+        let _ = write!(out, "<p>{}</p>", t.text("The page has no objects to load."));
     }
     let mut rows = documents;
     rows.extend(page.objects.iter().cloned());
-    render_waterfall(out, &rows, 0, "page");
+    render_waterfall(out, &rows, 0, "page", t);
 }
 
 /// Renders the waterfall of `objects`; `uncounted` more are only known by their number. `name` tells it from other
 /// waterfalls of the page.
-pub(super) fn render_waterfall(out: &mut String, objects: &[ObjectView<'_>], uncounted: usize, name: &str) {
+pub(super) fn render_waterfall(
+    out: &mut String,
+    objects: &[ObjectView<'_>],
+    uncounted: usize,
+    name: &str,
+    t: Locale,
+) {
     let shown = shown_objects(objects);
     if shown.is_empty() {
         return;
     }
     out.push_str(r#"<div class="waterfall">"#);
-    render_filter(out, &shown, name);
-    out.push_str(
-        r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Kind</th><th>Object</th></tr></thead><tbody>"#,
-    );
+    render_filter(out, &shown, name, t);
+    let heads = [
+        ("", key("Loaded")),
+        ("n", key("Took")),
+        ("n", key("Bytes")),
+        ("", key("Status")),
+        ("", key("Kind")),
+        ("", key("Object")),
+    ];
+    out.push_str(&render_table_head(&heads, t));
     let span_us = waterfall_span_us(objects);
     for object in &shown {
-        render_object(out, object, span_us, kind_name(object.kind));
+        render_object(out, object, span_us, kind_name(object.kind), t);
     }
     out.push_str("</tbody></table></div></div>");
     let left_out = objects.len() - shown.len() + uncounted;
     if left_out > 0 {
-        let _ = write!(out, "<p>{left_out} more requests are left out.</p>");
+        let text = t.count(
+            "{count} more request is left out.",
+            "{count} more requests are left out.",
+            left_out as u64,
+        );
+        let _ = write!(out, "<p>{text}</p>");
     }
-    out.push_str(&render_phase_legend(shown.iter().map(|object| object.phases)));
+    out.push_str(&render_phase_legend(shown.iter().map(|object| object.phases), t));
 }
 
 /// Returns the first objects, and of the others those that failed or were blocked: they are what somebody looks for.
@@ -69,13 +97,20 @@ fn shown_objects<'a, 'b>(objects: &'b [ObjectView<'a>]) -> Vec<&'b ObjectView<'a
     first.iter().chain(troubled).collect()
 }
 
-fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>]) {
+fn render_changes(out: &mut String, changes: &[ObjectChangeView<'_>], t: Locale) {
     if changes.is_empty() {
         return;
     }
     out.push_str("<ul>");
     for change in changes {
-        let _ = write!(out, "<li>{}</li>", change.format(&escape(change.url), |bytes| bytes.to_string()));
+        let (before, now) = (change.bytes_before.to_string(), change.bytes_now.to_string());
+        let text = match change.kind {
+            ObjectChangeKind::New => key("new: {url}, {now} bytes"),
+            ObjectChangeKind::Missing => key("missing: {url}, {before} bytes before"),
+            ObjectChangeKind::Resized => key("changed from {before} to {now} bytes: {url}"),
+        };
+        let values = [("url", change.url), ("before", before.as_str()), ("now", now.as_str())];
+        let _ = write!(out, "<li>{}</li>", t.html(text, &values));
     }
     out.push_str("</ul>");
 }
@@ -102,7 +137,7 @@ mod tests {
 
     fn rendered(objects: &[ObjectView<'_>], uncounted: usize) -> String {
         let mut html = String::new();
-        render_waterfall(&mut html, objects, uncounted, "page");
+        render_waterfall(&mut html, objects, uncounted, "page", Locale::default());
         html
     }
 

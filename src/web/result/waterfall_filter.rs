@@ -5,17 +5,18 @@ use std::fmt::Write;
 
 use crate::domain::PageObjectKind;
 use crate::service::result_view::ObjectView;
+use crate::texts::{Locale, key};
 
 /// The kinds with their names, in the order of the buttons. The style sheet has a rule for each.
 const KINDS: [(PageObjectKind, &str); 8] = [
-    (PageObjectKind::Document, "document"),
-    (PageObjectKind::Frame, "frame"),
-    (PageObjectKind::Script, "script"),
-    (PageObjectKind::StyleSheet, "style"),
-    (PageObjectKind::Image, "image"),
-    (PageObjectKind::Font, "font"),
-    (PageObjectKind::Media, "media"),
-    (PageObjectKind::Other, "other"),
+    (PageObjectKind::Document, key("document")),
+    (PageObjectKind::Frame, key("frame")),
+    (PageObjectKind::Script, key("script")),
+    (PageObjectKind::StyleSheet, key("style")),
+    (PageObjectKind::Image, key("image")),
+    (PageObjectKind::Font, key("font")),
+    (PageObjectKind::Media, key("media")),
+    (PageObjectKind::Other, key("other")),
 ];
 
 /// Returns the name of a kind.
@@ -25,30 +26,31 @@ pub(super) fn kind_name(kind: PageObjectKind) -> &'static str {
 
 /// Returns the text of the button of a kind. Browsers tell what scripts fetch as another kind.
 fn label(name: &'static str) -> &'static str {
-    if name == "other" { "XHR and other" } else { name }
+    if name == "other" { key("XHR and other") } else { name }
 }
 
 /// Renders the buttons for `objects`, with how many each shows; nothing when there is nothing to choose. `name` tells them
 /// from those of other waterfalls.
-pub(super) fn render_filter(out: &mut String, objects: &[&ObjectView<'_>], name: &str) {
+pub(super) fn render_filter(out: &mut String, objects: &[&ObjectView<'_>], name: &str, t: Locale) {
     let count_of = |kind| objects.iter().filter(|object| object.kind == kind).count();
     let of_kinds = KINDS.iter().map(|(kind, value)| (*value, label(value), count_of(*kind)));
     let troubled = objects.iter().filter(|object| object.is_troubled()).count();
     let choices: Vec<_> = of_kinds
-        .chain([("failed", "failed or blocked", troubled)])
+        .chain([("failed", key("failed or blocked"), troubled)])
         .filter(|(_, _, count)| *count > 0)
         .collect();
     if choices.len() < 2 {
         return;
     }
-    out.push_str(r#"<fieldset class="kinds"><legend>Show</legend>"#);
-    let all = [("all", "all", objects.len())];
+    // Writing into a string cannot fail, here and below.
+    let _ = write!(out, r#"<fieldset class="kinds"><legend>{}</legend>"#, t.text("Show"));
+    let all = [("all", key("all"), objects.len())];
     for (value, label, count) in all.into_iter().chain(choices) {
         let checked = if value == "all" { " checked" } else { "" };
-        // Writing into a string cannot fail.
         let _ = write!(
             out,
-            r#"<label><input type="radio" name="kind-{name}" value="{value}"{checked}> {label} <small>{count}</small></label>"#
+            r#"<label><input type="radio" name="kind-{name}" value="{value}"{checked}> {} <small>{count}</small></label>"#,
+            t.text(label)
         );
     }
     out.push_str("</fieldset>");

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::state::SharesState;
 use crate::service::{ResultShare, ServiceError};
+use crate::texts::Locale;
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, read_own_form, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
@@ -36,6 +37,7 @@ struct ShareList<'a> {
     count: usize,
     /// `None` for a viewer who may not end a share.
     form_token: Option<&'a str>,
+    t: Locale,
 }
 
 /// `GET /shares`
@@ -66,11 +68,13 @@ pub(in crate::web) async fn get_list(
         rows: shares.iter().rev().take(MAX_ROWS).map(to_row).collect(),
         count: shares.len(),
         form_token: viewer.form_token().filter(|_| viewer.may_edit()),
+        t,
     };
+    let title = format!("{} · Vigie", t.text("Shared results"));
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
-        ..PageFrame::new("Shared results · Vigie", &viewer).at(now)
+        ..PageFrame::new(&title, &viewer).at(now)
     };
     // Writing into a string cannot fail.
     render_page(frame, &list.render().unwrap_or_default()).into_response()

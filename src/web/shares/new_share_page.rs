@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use super::state::SharesState;
 use crate::domain::CheckResult;
 use crate::service::{ClientConnection, NewResultShare, ServiceError, shared_result_path};
+use crate::texts::Locale;
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, read_own_form, refused};
 use crate::web::csrf::request_authority;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
@@ -21,6 +22,7 @@ struct CreatedShare<'a> {
     path: String,
     url: String,
     expires_at: String,
+    t: Locale,
 }
 
 /// `POST /results/{id}/share` with `days`
@@ -62,27 +64,28 @@ fn render_created(
     server_url: &str,
     viewer: &Viewer,
 ) -> Response {
+    let t = viewer.locale();
     let path = shared_result_path(&created.token);
     let page = CreatedShare {
         result,
         url: format!("{server_url}{path}"),
         path,
-        expires_at: viewer.locale().zoned_time(created.share.expires_at),
+        expires_at: t.zoned_time(created.share.expires_at),
+        t,
     };
-    let result_crumb = Breadcrumb {
-        name: viewer.locale().time(result.planned_at),
-        path: format!("/results/{}", result.check_id),
-    };
+    let result_crumb =
+        Breadcrumb { name: t.time(result.planned_at), path: format!("/results/{}", result.check_id) };
     let monitor_crumb = Breadcrumb {
         name: result.monitor_name.to_string(),
         path: format!("/monitors/{}", result.monitor_id),
     };
+    let title = format!("{} · Vigie", t.text("Shared"));
     let frame = PageFrame {
         section: Some(Section::Monitors),
-        breadcrumbs: vec![Breadcrumb::monitors(viewer.locale()), monitor_crumb, result_crumb],
+        breadcrumbs: vec![Breadcrumb::monitors(t), monitor_crumb, result_crumb],
         // The address is that of a form that was sent: nothing leads back to it.
         has_preferences: false,
-        ..PageFrame::new("Shared · Vigie", viewer)
+        ..PageFrame::new(&title, viewer)
     };
     // Writing into a string cannot fail.
     render_page(frame, &page.render().unwrap_or_default()).into_response()

@@ -9,6 +9,7 @@ use super::state::SharesState;
 use crate::domain::{CheckResult, StoreError};
 use crate::service::ResultShare;
 use crate::service::result_view::without_secrets;
+use crate::texts::key;
 use crate::web::html::escape;
 use crate::web::page_frame::{PageFrame, render_page};
 use crate::web::preferences::Preferences;
@@ -17,11 +18,11 @@ use crate::web::responses::store_unavailable;
 use crate::web::result::{capture_response, render_shared_result};
 
 /// Title of pages that show no result.
-const TITLE: &str = "Shared result · Vigie";
+const TITLE: &str = key("Shared result");
 /// Where a link leads that opens nothing, for whatever reason.
-const NO_SHARE: &str = "This link opens nothing. It has ended, somebody ended it, or it is incomplete.";
+const NO_SHARE: &str = key("This link opens nothing. It has ended, somebody ended it, or it is incomplete.");
 /// Where a link leads whose result was removed.
-const GONE: &str = "The result is gone: it was older than the results that are kept.";
+const GONE: &str = key("The result is gone: it was older than the results that are kept.");
 
 /// What a link leads to.
 struct Shared {
@@ -40,7 +41,7 @@ pub(in crate::web) async fn get_shared_page(
         Ok(shared) => shared,
         Err(response) => return response,
     };
-    let Some(result) = result else { return render_notice(StatusCode::GONE, "Gone", GONE, &head) };
+    let Some(result) = result else { return render_notice(StatusCode::GONE, key("Gone"), GONE, &head) };
     let preferences = Preferences::from_head(&head);
     let t = preferences.locale();
     let content = match render_shared_result(&state.pages, &result, &format!("/shared/{token}"), t).await {
@@ -49,7 +50,8 @@ pub(in crate::web) async fn get_shared_page(
     };
     let until = t.zoned_time(share.expires_at);
     let body = format!(
-        r#"{content}<p class="hint">Shared by a link that ends on {until}. Heads and bodies of requests and responses, values of queries and messages of the console of the browser are left out.</p>"#
+        r#"{content}<p class="hint">{}</p>"#,
+        t.fill("Shared by a link that ends on {time}. Heads and bodies of requests and responses, values of queries and messages of the console of the browser are left out.", &[("time", &until)])
     );
     let title = format!("{} · Vigie", result.monitor_name);
     let frame = PageFrame::bare(&title, preferences);
@@ -98,8 +100,11 @@ async fn find_shared(state: &SharesState, token: &str, head: &Parts) -> Result<S
 }
 
 fn render_notice(status: StatusCode, title: &str, text: &str, head: &Parts) -> Response {
-    let body = format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text));
-    let frame = PageFrame::bare(TITLE, Preferences::from_head(head));
+    let preferences = Preferences::from_head(head);
+    let t = preferences.locale();
+    let body = format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(t.text(title)), escape(t.text(text)));
+    let title = format!("{} · Vigie", t.text(TITLE));
+    let frame = PageFrame::bare(&title, preferences);
     private((status, render_page(frame, &body)).into_response())
 }
 

@@ -19,6 +19,8 @@ pub struct AccountSettings<'a> {
     pub multipop_threshold: MultiPopThreshold,
     /// Name at the start of alerts.
     pub brand: &'a str,
+    /// Language of built-in messages.
+    pub language: &'a str,
     /// Days before the expiry of a certificate at which warnings start; `None` for the setting of the server.
     #[serde(rename = "certificate_days")]
     pub certificate_warning_days: Option<u32>,

@@ -31,6 +31,8 @@ pub struct RecipientSettings<'a> {
     pub attach_screen_capture: bool,
     /// Whether the response of the target is attached to mail.
     pub attach_server_response: bool,
+    /// Language of built-in messages; `None` for that of the account.
+    pub language: Option<&'a str>,
 }
 
 fn deserialize_method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NotificationMethod, D::Error> {

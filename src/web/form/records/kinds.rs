@@ -7,6 +7,7 @@ use crate::schema::table::alerting::{NOTIFIER_GROUP, RECIPIENT, SLA, TEMPLATE};
 use crate::schema::table::records::{ACCOUNT, CERTIFICATE, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::BLACKOUT;
 use crate::schema::table::views::VIEW;
+use crate::texts::key;
 use crate::web::form::form_fields::shown_fields;
 
 /// A kind of record with pages of its own.
@@ -41,6 +42,12 @@ impl RecordPages {
         self.kind == ConfigRecordKind::Customer
     }
 
+    /// Returns the fields in the list.
+    #[cfg(test)]
+    pub(in crate::web::form) fn columns(&self) -> &'static [&'static str] {
+        self.columns
+    }
+
     /// Returns the path of the list.
     pub(super) fn list_path(&self) -> String {
         format!("/account/{}", self.path)
@@ -52,38 +59,40 @@ pub(in crate::web) static PAGES: [RecordPages; 11] = [
     RecordPages {
         kind: ConfigRecordKind::Recipient,
         path: "recipients",
-        title: "Recipients",
-        noun: "recipient",
+        title: key("Recipients"),
+        noun: key("recipient"),
         table: &RECIPIENT,
         columns: &["name", "recipient", "method_id", "availability_alert", "performance_alert"],
         is_changeable: true,
-        removal: "It gets no further notifications, and leaves its notifier groups.",
+        removal: key("It gets no further notifications, and leaves its notifier groups."),
     },
     RecordPages {
         kind: ConfigRecordKind::NotifierGroup,
         path: "notifier-groups",
-        title: "Notifier groups",
-        noun: "notifier group",
+        title: key("Notifier groups"),
+        noun: key("notifier group"),
         table: &NOTIFIER_GROUP,
         columns: &["name", "monitors", "recipients", "errortypes", "is_default"],
         is_changeable: true,
-        removal: "Its recipients are no longer notified by it. Without any group, every recipient gets every alert.",
+        removal: key(
+            "Its recipients are no longer notified by it. Without any group, every recipient gets every alert.",
+        ),
     },
     RecordPages {
         kind: ConfigRecordKind::Template,
         path: "templates",
-        title: "Templates",
-        noun: "template",
+        title: key("Templates"),
+        noun: key("template"),
         table: &TEMPLATE,
         columns: &["name", "kind", "method_id"],
         is_changeable: true,
-        removal: "Messages have the built-in texts then.",
+        removal: key("Messages have the built-in texts then."),
     },
     RecordPages {
         kind: ConfigRecordKind::Blackout,
         path: "blackouts",
-        title: "Blackouts",
-        noun: "blackout",
+        title: key("Blackouts"),
+        noun: key("blackout"),
         table: &BLACKOUT,
         columns: &[
             "assoc_id",
@@ -98,73 +107,73 @@ pub(in crate::web) static PAGES: [RecordPages; 11] = [
             "note",
         ],
         is_changeable: true,
-        removal: "Runs and alerts that it would have suppressed take place.",
+        removal: key("Runs and alerts that it would have suppressed take place."),
     },
     RecordPages {
         kind: ConfigRecordKind::Sla,
         path: "slas",
-        title: "Service level agreements",
-        noun: "service level agreement",
+        title: key("Service level agreements"),
+        noun: key("service level agreement"),
         table: &SLA,
         columns: &["name", "monitor_id", "availability", "uptime", "response_time"],
         is_changeable: true,
-        removal: "Results stay; there are no further reports of it.",
+        removal: key("Results stay; there are no further reports of it."),
     },
     RecordPages {
         kind: ConfigRecordKind::Property,
         path: "properties",
-        title: "Custom properties",
-        noun: "custom property",
+        title: key("Custom properties"),
+        noun: key("custom property"),
         table: &PROPERTY,
         columns: &["name", "values"],
         is_changeable: true,
-        removal: "A property that a monitor has cannot be removed.",
+        removal: key("A property that a monitor has cannot be removed."),
     },
     RecordPages {
         kind: ConfigRecordKind::View,
         path: "views",
-        title: "Saved views",
-        noun: "view",
+        title: key("Saved views"),
+        noun: key("view"),
         table: &VIEW,
         columns: &["name", "query", "shared", "created_by"],
         is_changeable: true,
-        removal: "Links to it lead nowhere then. Monitors stay as they are.",
+        removal: key("Links to it lead nowhere then. Monitors stay as they are."),
     },
     RecordPages {
         kind: ConfigRecordKind::Location,
         path: "locations",
-        title: "Locations",
-        noun: "location",
+        title: key("Locations"),
+        noun: key("location"),
         table: &LOCATION_RECORD,
         columns: &["name", "region", "private", "verifies", "managed"],
         is_changeable: true,
-        removal: "A location that a monitor uses cannot be removed.",
+        removal: key("A location that a monitor uses cannot be removed."),
     },
     RecordPages {
         kind: ConfigRecordKind::Certificate,
         path: "certificates",
-        title: "Certificates",
-        noun: "certificate",
+        title: key("Certificates"),
+        noun: key("certificate"),
         table: &CERTIFICATE,
         columns: &["name", "kind", "subject", "not_after"],
         is_changeable: false,
-        removal: "A certificate that a monitor names cannot be removed.",
+        removal: key("A certificate that a monitor names cannot be removed."),
     },
     RecordPages {
         kind: ConfigRecordKind::User,
         path: "users",
-        title: "Users",
-        noun: "user",
+        title: key("Users"),
+        noun: key("user"),
         table: &USER,
         columns: &["login", "name", "role", "enabled"],
         is_changeable: true,
-        removal: "The user is signed out everywhere, and the user's tokens end.",
+        removal: key("The user is signed out everywhere, and the user's tokens end."),
     },
     RecordPages {
         kind: ConfigRecordKind::Customer,
         path: "settings",
-        title: "Settings",
-        noun: "account",
+        title: key("Settings"),
+        noun: key("account"),
         table: &ACCOUNT,
         columns: &[],
         is_changeable: true,

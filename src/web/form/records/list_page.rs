@@ -13,7 +13,7 @@ use super::record_form::render_account_page;
 use super::record_page::{NoPage, edit_form, find};
 use super::state::AccountState;
 use crate::domain::{ConfigRecordFilter, Pagination, UserId};
-use crate::texts::Locale;
+use crate::texts::{Locale, key};
 use crate::web::actions::refused;
 use crate::web::form::form_choices::Choices;
 use crate::web::form::labels::label;
@@ -45,6 +45,7 @@ struct RecordList<'a> {
     /// Numbers of the pages before and behind this one.
     previous: Option<u32>,
     next: Option<u32>,
+    t: Locale,
 }
 
 struct RecordRow {
@@ -63,10 +64,11 @@ pub(in crate::web) struct ListQuery {
 pub(in crate::web) async fn get_index(Extension(viewer): Extension<Viewer>) -> Response {
     let Some(caller) = &viewer.caller else { return NoPage::NotSignedIn.into_response() };
     let has_password = caller.user_id != UserId::HOST && viewer.form_token().is_some();
-    let frame = PageFrame { section: Some(Section::Account), ..PageFrame::new("Account · Vigie", &viewer) };
+    let t = viewer.locale();
+    let title = format!("{} · Vigie", t.text(Section::Account.name()));
+    let frame = PageFrame { section: Some(Section::Account), ..PageFrame::new(&title, &viewer) };
     // Writing into a string cannot fail.
-    render_page(frame, &Index { has_password, t: viewer.locale() }.render().unwrap_or_default())
-        .into_response()
+    render_page(frame, &Index { has_password, t }.render().unwrap_or_default()).into_response()
 }
 
 /// `GET /account/{kind}`
@@ -83,6 +85,7 @@ pub(in crate::web) async fn get_list(
     if pages.is_single() {
         return edit_form(&state, &viewer, &caller, pages, &caller.customer.to_string()).await;
     }
+    let t = viewer.locale();
     let page = query.page.unwrap_or(1).max(1);
     let wanted = Pagination { limit: PAGE_ROWS, offset: u64::from(page - 1) * u64::from(PAGE_ROWS) };
     let listed = state.config_record_service.list(&caller, ConfigRecordFilter::new(pages.kind), wanted).await;
@@ -90,7 +93,7 @@ pub(in crate::web) async fn get_list(
         Ok(listed) => listed,
         Err(error) => return refused(&error),
     };
-    let of_monitors = match record_choices(&state, &caller, pages, false).await {
+    let of_monitors = match record_choices(&state, &caller, pages, false, t).await {
         Ok(choices) => choices,
         Err(error) => return refused(&error),
     };
@@ -103,29 +106,30 @@ pub(in crate::web) async fn get_list(
         };
         RecordRow {
             id: record.get("id").and_then(Value::as_i64).unwrap_or_default(),
-            cells: pages.columns.iter().map(|column| cell(record.get(*column), choices(column))).collect(),
+            cells: pages.columns.iter().map(|column| cell(record.get(*column), choices(column), t)).collect(),
         }
     };
     let has_more = u64::from(page) * u64::from(PAGE_ROWS) < listed.total;
     let list = RecordList {
         pages,
         list_path: pages.list_path(),
-        columns: pages.columns.iter().map(|column| label(column)).collect(),
+        columns: pages.columns.iter().map(|column| t.text(&label(column)).to_owned()).collect(),
         rows: listed.items.iter().map(to_row).collect(),
         total: listed.total,
         may_edit: viewer.may_edit() && state.config_record_service.may_edit(&caller, pages.kind),
         previous: (page > 1).then(|| page - 1),
         next: has_more.then(|| page + 1),
+        t,
     };
     // Writing into a string cannot fail.
-    render_account_page(&viewer, pages.title, None, &list.render().unwrap_or_default())
+    render_account_page(&viewer, t.text(pages.title), None, &list.render().unwrap_or_default())
 }
 
 /// Returns what a cell shows of `value`: the name of what an id refers to, and of a list of objects how many there are.
-fn cell(value: Option<&Value>, choices: Option<&Choices>) -> String {
+fn cell(value: Option<&Value>, choices: Option<&Choices>, t: Locale) -> String {
     let text = match value {
         None | Some(Value::Null) => return "–".to_owned(),
-        Some(Value::Bool(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
+        Some(Value::Bool(flag)) => t.text(if *flag { key("yes") } else { key("no") }).to_owned(),
         Some(Value::Array(items)) => items.len().to_string(),
         Some(Value::String(text)) if text.is_empty() => "–".to_owned(),
         Some(Value::String(text)) => text.clone(),
@@ -154,7 +158,7 @@ mod tests {
             (json!(""), "–"),
             (json!("<b>"), "<b>"),
         ] {
-            assert_eq!(cell(Some(&value), Some(&choices)), expected);
+            assert_eq!(cell(Some(&value), Some(&choices), Locale::default()), expected);
         }
     }
 }

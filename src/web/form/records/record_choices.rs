@@ -6,14 +6,22 @@ use crate::domain::{ConfigRecordFilter, ConfigRecordKind, MonitorId, Notificatio
 use crate::schema::table::alerting::METHOD_IDS;
 use crate::service::monitors::form_context;
 use crate::service::{Caller, ServiceError};
-use crate::texts::Zone;
+use crate::texts::{Locale, Zone, key};
 use crate::web::form::form_choices::{Choices, FormChoices};
 
 /// Most monitors that are offered as a choice; of more, the id is typed.
 const MAX_MONITORS: usize = 500;
 
 /// Days of the week, of which the first is 1.
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const WEEKDAYS: [&str; 7] = [
+    key("Sunday"),
+    key("Monday"),
+    key("Tuesday"),
+    key("Wednesday"),
+    key("Thursday"),
+    key("Friday"),
+    key("Saturday"),
+];
 
 /// Fields that name a day of the week.
 const WEEKDAY_FIELDS: [&str; 4] =
@@ -26,10 +34,11 @@ pub(super) async fn record_choices(
     caller: &Caller,
     pages: &RecordPages,
     is_about_recipient: bool,
+    t: Locale,
 ) -> Result<FormChoices, ServiceError> {
     let mut choices = FormChoices::default();
     let weekdays: Choices =
-        WEEKDAYS.iter().zip(1..).map(|(name, day)| (day.to_string(), (*name).to_owned())).collect();
+        WEEKDAYS.iter().zip(1..).map(|(name, day)| (day.to_string(), t.text(name).to_owned())).collect();
     for field in WEEKDAY_FIELDS {
         choices.add(field, weekdays.clone());
     }

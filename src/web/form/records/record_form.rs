@@ -12,6 +12,7 @@ use super::state::AccountState;
 use crate::domain::Revision;
 use crate::service::{Caller, SavedObject, ServiceError};
 use crate::syntax::ValidationError;
+use crate::texts::Locale;
 use crate::web::actions::refused;
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::form::build_input::{FormContent, build_input};
@@ -62,6 +63,7 @@ struct RecordFormPage<'a> {
     list_path: &'a str,
     /// Path of the page that asks whether to remove it; empty for a new one.
     removal_path: &'a str,
+    t: Locale,
 }
 
 impl RecordFormPage<'_> {
@@ -132,10 +134,10 @@ impl RecordForm {
         caller: &Caller,
         status: StatusCode,
     ) -> Response {
-        let fields = self.pages.fields();
+        let (fields, t) = (self.pages.fields(), viewer.locale());
         seal_typed_secrets(&state.actions.monitor_service, caller, &fields, &mut self.texts);
         let is_about_recipient = self.texts.get("type").is_some_and(|kind| kind == "Notifier");
-        let choices = match record_choices(state, caller, self.pages, is_about_recipient).await {
+        let choices = match record_choices(state, caller, self.pages, is_about_recipient, t).await {
             Ok(choices) => choices,
             Err(error) => return refused(&error),
         };
@@ -145,23 +147,25 @@ impl RecordForm {
             errors: &self.errors,
             choices: &choices,
             focus: self.focus.as_deref(),
+            t,
         };
         let to_input = |field: &&'static crate::schema::field::Field| {
             build_input(field, field.name, content, stored.get(field.name))
         };
-        let (noun, list_path) = (pages.noun, pages.list_path());
+        let (noun, list_path) = (t.text(pages.noun), pages.list_path());
         let (title, action, removal_path) = match self.id {
-            None => (format!("New {noun}"), format!("{list_path}/new"), String::new()),
+            None => (t.fill("New {noun}", &[("noun", noun)]), format!("{list_path}/new"), String::new()),
             Some(id) if pages.is_single() => {
-                (pages.title.to_owned(), format!("{list_path}/{id}"), String::new())
+                (t.text(pages.title).to_owned(), format!("{list_path}/{id}"), String::new())
             }
             Some(id) => {
-                (format!("Edit {noun}"), format!("{list_path}/{id}"), format!("{list_path}/{id}/remove"))
+                let title = t.fill("Edit {noun}", &[("noun", noun)]);
+                (title, format!("{list_path}/{id}"), format!("{list_path}/{id}/remove"))
             }
         };
         let page = RecordFormPage {
             title: &title,
-            description: pages.table.description,
+            description: t.text(pages.table.description),
             action: &action,
             form_token: viewer.form_token().unwrap_or_default(),
             revision: &self.revision,
@@ -171,6 +175,7 @@ impl RecordForm {
             may_edit: viewer.may_edit() && state.config_record_service.may_edit(caller, pages.kind),
             list_path: &list_path,
             removal_path: &removal_path,
+            t,
         };
         // Writing into a string cannot fail.
         let body = page.render().unwrap_or_default();
@@ -190,7 +195,10 @@ pub(super) fn render_account_page(
         name: viewer.locale().text(Section::Account.name()).to_owned(),
         path: Section::Account.path().to_owned(),
     };
-    let list = pages.map(|pages| Breadcrumb { name: pages.title.to_owned(), path: pages.list_path() });
+    let list = pages.map(|pages| Breadcrumb {
+        name: viewer.locale().text(pages.title).to_owned(),
+        path: pages.list_path(),
+    });
     let page_title = format!("{title} · Vigie");
     let frame = PageFrame {
         section: Some(Section::Account),

@@ -11,6 +11,7 @@ use super::kinds::{RecordPages, find_pages};
 use super::record_form::{CHOICES_OF, RecordForm, render_account_page};
 use super::state::AccountState;
 use crate::service::{Caller, SavedObject, ServiceError};
+use crate::texts::Locale;
 use crate::web::actions::{OwnForm, refused};
 use crate::web::form::form_action::{FormAction, GOES_ON};
 use crate::web::form::kept_form::read_kept_form;
@@ -28,6 +29,7 @@ struct Created<'a> {
     noun: &'a str,
     values: Vec<(String, String)>,
     list_path: String,
+    t: Locale,
 }
 
 /// `GET /account/{kind}/new`
@@ -188,7 +190,9 @@ async fn respond(state: &AccountState, caller: &Caller, mut record: RecordForm, 
                 (record.errors, status) = (errors, StatusCode::UNPROCESSABLE_ENTITY);
             }
             Err(ServiceError::PreconditionFailed) => {
-                let message = "Somebody else changed this since you opened the form. Save again to overwrite";
+                let message = viewer
+                    .locale()
+                    .text("Somebody else changed this since you opened the form. Save again to overwrite");
                 record.errors = vec![general_error(message)];
                 (record.revision, status) = (current, StatusCode::PRECONDITION_FAILED);
             }
@@ -213,8 +217,9 @@ fn created_or_list(
     id: Option<i64>,
     saved: &SavedObject,
 ) -> Response {
+    let t = viewer.locale();
     let to_text = |(name, value): (&String, &Value)| {
-        (label(name), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        (t.text(&label(name)).to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     };
     let values: Vec<_> = saved.create_response_fields.iter().map(to_text).collect();
     if pages.is_single() {
@@ -223,7 +228,7 @@ fn created_or_list(
     if id.is_some() || values.is_empty() {
         return see_other(&pages.list_path(), None);
     }
-    let created = Created { noun: pages.noun, values, list_path: pages.list_path() };
+    let created = Created { noun: t.text(pages.noun), values, list_path: pages.list_path(), t };
     // Writing into a string cannot fail.
-    render_account_page(viewer, "Created", Some(pages), &created.render().unwrap_or_default())
+    render_account_page(viewer, t.text("Created"), Some(pages), &created.render().unwrap_or_default())
 }

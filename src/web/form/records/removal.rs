@@ -10,6 +10,7 @@ use super::record_page::{find, load, read};
 use super::state::AccountState;
 use crate::domain::Revision;
 use crate::service::ServiceError;
+use crate::texts::Locale;
 use crate::web::actions::refused;
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
@@ -26,6 +27,7 @@ struct Removal<'a> {
     list_path: String,
     revision: &'a str,
     form_token: &'a str,
+    t: Locale,
 }
 
 /// `GET /account/{kind}/{id}/remove`: asks.
@@ -43,19 +45,25 @@ pub(in crate::web) async fn get_removal(
         Ok(record) => record,
         Err(response) => return response,
     };
-    let list_path = pages.list_path();
+    let (list_path, t) = (pages.list_path(), viewer.locale());
     let removal = Removal {
-        noun: pages.noun,
+        noun: t.text(pages.noun),
         name: name(&record),
-        consequence: pages.removal,
+        consequence: t.text(pages.removal),
         action: format!("{list_path}/{}/remove", record.id.unwrap_or_default()),
         list_path,
         revision: &record.revision,
         form_token: viewer.form_token().unwrap_or_default(),
+        t,
     };
     // Writing into a string cannot fail.
     let body = removal.render().unwrap_or_default();
-    render_account_page(&viewer, &format!("Remove {}", pages.noun), Some(pages), &body)
+    render_account_page(
+        &viewer,
+        &t.fill("Remove {name}", &[("name", t.text(pages.noun))]),
+        Some(pages),
+        &body,
+    )
 }
 
 /// Returns what people call the record; empty without.

@@ -1,0 +1,362 @@
+//! What forms of every monitor, and of those of hosts, mail and names, say about their fields.
+
+use super::row::Row;
+
+/// By the descriptions of the tables of fields.
+pub(super) const HELPS: &[Row] = &[
+    ("A POP3 session", "Eine POP3-Sitzung", "Une session POP3"),
+    (
+        "A TCP connection, optionally with TLS and a dialogue",
+        "Eine TCP-Verbindung, auf Wunsch mit TLS und einem Dialog",
+        "Une connexion TCP, avec TLS et un dialogue en option",
+    ),
+    (
+        "A change of the set of objects is judged",
+        "Eine Änderung der Menge der Objekte wird bewertet",
+        "Un changement de l’ensemble des objets est évalué",
+    ),
+    (
+        "A change of the sizes of objects is judged",
+        "Eine Änderung der Größen der Objekte wird bewertet",
+        "Un changement de la taille des objets est évalué",
+    ),
+    (
+        "A message sent by SMTP and fetched by POP3",
+        "Eine Nachricht, per SMTP gesendet und per POP3 abgeholt",
+        "Un message envoyé par SMTP et récupéré par POP3",
+    ),
+    (
+        "A name of the settings; 0 is the default one",
+        "Ein Name der Einstellungen; 0 ist der vorgegebene",
+        "Un nom des réglages ; 0 est celui par défaut",
+    ),
+    (
+        "A private authority that is trusted beside the system's",
+        "Eine eigene Zertifizierungsstelle, der neben denen des Systems vertraut wird",
+        "Une autorité privée à laquelle on fait confiance en plus de celles du système",
+    ),
+    ("A query to a name server", "Eine Anfrage an einen Nameserver", "Une requête à un serveur de noms"),
+    (
+        "A run of white space counts as one space",
+        "Eine Folge von Leerraum zählt als ein Leerzeichen",
+        "Une suite de blancs compte pour une espace",
+    ),
+    (
+        "A second attempt at once, at the same location",
+        "Sofort ein zweiter Versuch am selben Standort",
+        "Une seconde tentative aussitôt, au même emplacement",
+    ),
+    (
+        "A space in the keyword also fits a line break",
+        "Ein Leerzeichen im Suchwort passt auch auf einen Zeilenumbruch",
+        "Une espace dans le mot-clé correspond aussi à un saut de ligne",
+    ),
+    (
+        "A traceroute when the target cannot be reached",
+        "Ein Traceroute, wenn das Ziel nicht erreichbar ist",
+        "Un traceroute quand la cible est injoignable",
+    ),
+    (
+        "Address that the message goes to and is read from",
+        "Adresse, an die die Nachricht geht und von der sie gelesen wird",
+        "Adresse à laquelle le message est envoyé et où il est lu",
+    ),
+    (
+        "Address to connect to when `resolve_dns` is false",
+        "Adresse, zu der verbunden wird, wenn `resolve_dns` falsch ist",
+        "Adresse à laquelle se connecter quand `resolve_dns` est faux",
+    ),
+    (
+        "Also upload, compare and delete a small file",
+        "Auch eine kleine Datei hochladen, vergleichen und löschen",
+        "Aussi envoyer, comparer et supprimer un petit fichier",
+    ),
+    ("An FTP session", "Eine FTP-Sitzung", "Une session FTP"),
+    ("An FTP session over TLS", "Eine FTP-Sitzung über TLS", "Une session FTP sur TLS"),
+    ("An IMAP session", "Eine IMAP-Sitzung", "Une session IMAP"),
+    ("An SMTP session", "Eine SMTP-Sitzung", "Une session SMTP"),
+    (
+        "Asks the authorities by OCSP and revocation lists whether a certificate of the chain is revoked",
+        "Fragt die Zertifizierungsstellen über OCSP und Sperrlisten, ob ein Zertifikat der Kette widerrufen ist",
+        "Demande aux autorités par OCSP et listes de révocation si un certificat de la chaîne est révoqué",
+    ),
+    (
+        "At which moments something is kept",
+        "Zu welchen Zeitpunkten etwas aufbewahrt wird",
+        "À quels moments quelque chose est conservé",
+    ),
+    ("Bytes of data in each", "Bytes an Daten in jedem", "Octets de données dans chacun"),
+    (
+        "Client certificate that is presented",
+        "Client-Zertifikat, das vorgelegt wird",
+        "Certificat client qui est présenté",
+    ),
+    ("Code of its region", "Code seiner Region", "Code de sa région"),
+    ("Dialogue lines, in order", "Zeilen des Dialogs, der Reihe nach", "Lignes du dialogue, dans l’ordre"),
+    (
+        "Disabled is IPv4 only, Preferred IPv6 and then IPv4, Enforced IPv6 only",
+        "Disabled ist nur IPv4, Preferred IPv6 und dann IPv4, Enforced nur IPv6",
+        "Disabled est IPv4 seul, Preferred IPv6 puis IPv4, Enforced IPv6 seul",
+    ),
+    ("Display name", "Anzeigename", "Nom affiché"),
+    (
+        "Each run takes the next locations of the pool",
+        "Jeder Lauf nimmt die nächsten Standorte der Auswahl",
+        "Chaque exécution prend les emplacements suivants du groupe",
+    ),
+    ("Echo requests", "Echo-Anfragen", "Requêtes d’écho"),
+    (
+        "Errors of the script count as its own",
+        "Fehler des Skripts zählen als seine eigenen",
+        "Les erreurs du script comptent comme les siennes",
+    ),
+    (
+        "Fail when the server does not offer TLS",
+        "Fehlschlagen, wenn der Server kein TLS anbietet",
+        "Échouer quand le serveur n’offre pas TLS",
+    ),
+    (
+        "Finding the keyword is the error",
+        "Das Suchwort zu finden ist der Fehler",
+        "Trouver le mot-clé est l’erreur",
+    ),
+    (
+        "First location, and the one that alerts in mode Primary",
+        "Erster Standort, und der, der im Modus Primary meldet",
+        "Premier emplacement, et celui qui alerte en mode Primary",
+    ),
+    ("Format of screenshots", "Format der Bildschirmfotos", "Format des captures d’écran"),
+    (
+        "From this value on it is a warning",
+        "Ab diesem Wert ist es eine Warnung",
+        "À partir de cette valeur, c’est un avertissement",
+    ),
+    (
+        "From this value on it is an error",
+        "Ab diesem Wert ist es ein Fehler",
+        "À partir de cette valeur, c’est une erreur",
+    ),
+    ("How it compares", "Wie verglichen wird", "Comment elle compare"),
+    (
+        "How it is asked, at port 53; tls at 853, https at 443 and `/dns-query`",
+        "Wie gefragt wird, an Port 53; tls an 853, https an 443 und `/dns-query`",
+        "Comment il est interrogé, au port 53 ; tls au 853, https au 443 et `/dns-query`",
+    ),
+    (
+        "How many locations check a run, and when that alerts",
+        "Wie viele Standorte einen Lauf prüfen, und wann das meldet",
+        "Combien d’emplacements vérifient une exécution, et quand cela alerte",
+    ),
+    ("How the keyword is read", "Wie das Suchwort gelesen wird", "Comment le mot-clé est lu"),
+    ("How to log in", "Wie die Anmeldung erfolgt", "Comment se connecter"),
+    (
+        "Its name; none that a check sets itself",
+        "Sein Name; keiner, den eine Prüfung selbst setzt",
+        "Son nom ; aucun qu’une vérification définit elle-même",
+    ),
+    (
+        "Its pool of locations; empty is the account's defaults",
+        "Seine Auswahl von Standorten; leer sind die Vorgaben des Kontos",
+        "Son groupe d’emplacements ; vide pour ceux du compte par défaut",
+    ),
+    ("Its value", "Sein Wert", "Sa valeur"),
+    (
+        "JSON Schema 2020-12 that the value has to match, with comparison `matches schema`; nothing is fetched",
+        "JSON-Schema 2020-12, dem der Wert entsprechen muss, mit dem Vergleich `matches schema`; nichts wird geladen",
+        "Schéma JSON 2020-12 auquel la valeur doit correspondre, avec la comparaison `matches schema` ; rien n’est chargé",
+    ),
+    (
+        "JSONPath, XPath or name of the header",
+        "JSONPath, XPath oder Name des Headers",
+        "JSONPath, XPath ou nom de l’en-tête",
+    ),
+    ("Keep HTTP headers", "HTTP-Header aufbewahren", "Conserver les en-têtes HTTP"),
+    ("Keep a screenshot", "Ein Bildschirmfoto aufbewahren", "Conserver une capture d’écran"),
+    ("Keep the source of the page", "Den Quelltext der Seite aufbewahren", "Conserver la source de la page"),
+    (
+        "Minutes between full pages; -1 is never",
+        "Minuten zwischen ganzen Seiten; -1 ist nie",
+        "Minutes entre pages complètes ; -1 est jamais",
+    ),
+    ("Minutes between two runs", "Minuten zwischen zwei Läufen", "Minutes entre deux exécutions"),
+    (
+        "Monitors without which it cannot work: while one is down, errors of this one open no outage",
+        "Monitore, ohne die er nicht funktionieren kann: Solange einer ausgefallen ist, eröffnen Fehler von diesem keinen Ausfall",
+        "Moniteurs sans lesquels il ne peut fonctionner : tant que l’un est en panne, les erreurs de celui-ci n’ouvrent aucune panne",
+    ),
+    ("Name that is asked for", "Name, nach dem gefragt wird", "Nom demandé"),
+    (
+        "Note for people who view the monitor",
+        "Notiz für Leute, die den Monitor ansehen",
+        "Note pour ceux qui consultent le moniteur",
+    ),
+    (
+        "Notify on changes of the page; the outcome stays",
+        "Bei Änderungen der Seite benachrichtigen; das Ergebnis bleibt",
+        "Prévenir des changements de la page ; l’issue reste",
+    ),
+    (
+        "Notify on errors, clears, missing data and traceroutes",
+        "Bei Fehlern, Entwarnungen, fehlenden Daten und Traceroutes benachrichtigen",
+        "Prévenir des erreurs, rétablissements, données manquantes et traceroutes",
+    ),
+    ("Notify on its errors", "Bei seinen Fehlern benachrichtigen", "Prévenir de ses erreurs"),
+    (
+        "Objects whose URL fits one of these belong to it",
+        "Objekte, deren URL auf eines davon passt, gehören dazu",
+        "Les objets dont l’URL correspond à l’un d’eux lui appartiennent",
+    ),
+    ("Only whole words are found", "Nur ganze Wörter werden gefunden", "Seuls les mots entiers sont trouvés"),
+    (
+        "Part of the response that it reads",
+        "Teil der Antwort, den sie liest",
+        "Partie de la réponse qu’elle lit",
+    ),
+    ("Password of the mailbox", "Passwort des Postfachs", "Mot de passe de la boîte aux lettres"),
+    (
+        "Percent lost from which on it is an error",
+        "Verlust in Prozent, ab dem es ein Fehler ist",
+        "Pourcentage perdu à partir duquel c’est une erreur",
+    ),
+    (
+        "Permits checks outside of the schedule",
+        "Erlaubt Prüfungen außerhalb des Zeitplans",
+        "Permet des vérifications hors planification",
+    ),
+    (
+        "Plan that its checks are counted under",
+        "Plan, unter dem seine Prüfungen gezählt werden",
+        "Plan sous lequel ses vérifications sont comptées",
+    ),
+    (
+        "Port of the service; without it that of the protocol",
+        "Port des Dienstes; ohne Angabe der des Protokolls",
+        "Port du service ; sans lui celui du protocole",
+    ),
+    ("Port that is connected to", "Port, zu dem verbunden wird", "Port auquel on se connecte"),
+    (
+        "Problems of the full page are errors, not warnings",
+        "Probleme der ganzen Seite sind Fehler, keine Warnungen",
+        "Les problèmes de la page complète sont des erreurs, pas des avertissements",
+    ),
+    (
+        "Proxy that the check goes through",
+        "Proxy, durch den die Prüfung geht",
+        "Proxy par lequel passe la vérification",
+    ),
+    (
+        "Regular expression that has to fit what comes; `^` and `$` match at line ends, unless it begins with `(?-m)`",
+        "Regulärer Ausdruck, der auf das Empfangene passen muss; `^` und `$` passen an Zeilenenden, außer er beginnt mit `(?-m)`",
+        "Expression régulière à laquelle doit correspondre ce qui arrive ; `^` et `$` correspondent aux fins de ligne, sauf si elle commence par `(?-m)`",
+    ),
+    (
+        "Resolve the name afresh for each attempt",
+        "Den Namen für jeden Versuch neu auflösen",
+        "Résoudre le nom à nouveau pour chaque tentative",
+    ),
+    (
+        "Seconds between two runs, instead of `interval`, which is 1 then",
+        "Sekunden zwischen zwei Läufen, statt `interval`, das dann 1 ist",
+        "Secondes entre deux exécutions, au lieu de `interval`, qui vaut alors 1",
+    ),
+    (
+        "Seconds that one attempt may take as a whole",
+        "Sekunden, die ein Versuch insgesamt dauern darf",
+        "Secondes que peut durer une tentative en tout",
+    ),
+    (
+        "Seconds that one object of the page may take",
+        "Sekunden, die ein Objekt der Seite dauern darf",
+        "Secondes que peut durer un objet de la page",
+    ),
+    ("Server of the mailbox", "Server des Postfachs", "Serveur de la boîte aux lettres"),
+    ("Server that takes the message", "Server, der die Nachricht annimmt", "Serveur qui prend le message"),
+    (
+        "Status codes that pass, such as `200,204-206,3xx`; alone they decide: `http_302_is_error` and `http_401_is_error` are not asked",
+        "Erfolgreiche Statuscodes, etwa `200,204-206,3xx`; sie entscheiden allein: `http_302_is_error` und `http_401_is_error` gelten nicht",
+        "Codes de statut qui réussissent, par exemple `200,204-206,3xx` ; eux seuls décident : `http_302_is_error` et `http_401_is_error` ne comptent pas",
+    ),
+    (
+        "Steps of the script that belong to it",
+        "Schritte des Skripts, die dazu gehören",
+        "Étapes du script qui lui appartiennent",
+    ),
+    (
+        "TLS at once, or after the protocol's STARTTLS command",
+        "TLS sofort, oder nach dem Befehl STARTTLS des Protokolls",
+        "TLS aussitôt, ou après la commande STARTTLS du protocole",
+    ),
+    ("Text that goes into every alert", "Text, der in jede Meldung kommt", "Texte inclus dans chaque alerte"),
+    (
+        "Text that is sent; `\\r\\n` has to be in it where the protocol wants it",
+        "Text, der gesendet wird; `\\r\\n` muss darin stehen, wo das Protokoll es verlangt",
+        "Texte envoyé ; il doit contenir `\\r\\n` là où le protocole le veut",
+    ),
+    ("The host that is checked", "Der Host, der geprüft wird", "L’hôte vérifié"),
+    ("The metric", "Die Messgröße", "La mesure"),
+    (
+        "The one version to speak; empty is the best of 1.2 and 1.3",
+        "Die eine Version, die gesprochen wird; leer ist die beste von 1.2 und 1.3",
+        "La seule version à parler ; vide pour la meilleure de 1.2 et 1.3",
+    ),
+    ("The property", "Die Eigenschaft", "La propriété"),
+    ("The server", "Der Server", "Le serveur"),
+    (
+        "The server has to vouch for the answer by DNSSEC (AD), as only a validating resolver does",
+        "Der Server muss mit DNSSEC (AD) für die Antwort bürgen, wie es nur ein prüfender Resolver tut",
+        "Le serveur doit garantir la réponse par DNSSEC (AD), ce que seul fait un résolveur validant",
+    ),
+    (
+        "Type of record that is asked for; auto is A, then AAAA when there is none",
+        "Record-Typ, nach dem gefragt wird; auto ist A, dann AAAA, wenn es keinen gibt",
+        "Type d’enregistrement demandé ; auto est A, puis AAAA s’il n’y en a pas",
+    ),
+    (
+        "Upper and lower case differ",
+        "Groß- und Kleinschreibung werden unterschieden",
+        "Majuscules et minuscules diffèrent",
+    ),
+    (
+        "User name of the mailbox; empty is the address",
+        "Benutzername des Postfachs; leer ist die Adresse",
+        "Identifiant de la boîte aux lettres ; vide pour l’adresse",
+    ),
+    ("User name; empty is anonymous", "Benutzername; leer ist anonym", "Identifiant ; vide pour anonyme"),
+    (
+        "User name; without it there is no login",
+        "Benutzername; ohne Angabe gibt es keine Anmeldung",
+        "Identifiant ; sans lui pas de connexion",
+    ),
+    (
+        "Values of the account's properties, to filter by",
+        "Werte der Eigenschaften des Kontos, nach denen gefiltert wird",
+        "Valeurs des propriétés du compte, pour filtrer",
+    ),
+    (
+        "Values that the answer has to have",
+        "Werte, die die Antwort haben muss",
+        "Valeurs que la réponse doit avoir",
+    ),
+    (
+        "What has to be in the page; empty is nothing",
+        "Was auf der Seite stehen muss; leer ist nichts",
+        "Ce qui doit être dans la page ; vide pour rien",
+    ),
+    ("What it compares with", "Womit verglichen wird", "Ce à quoi elle compare"),
+    ("What people call it", "Wie man es nennt", "Comment on l’appelle"),
+    (
+        "Whether chain, name and dates of the certificate must hold",
+        "Ob Kette, Name und Daten des Zertifikats stimmen müssen",
+        "Si la chaîne, le nom et les dates du certificat doivent être valides",
+    ),
+    (
+        "Whether runs are planned; tests on demand stay possible without",
+        "Ob Läufe geplant werden; Prüfungen auf Anforderung bleiben auch ohne möglich",
+        "Si des exécutions sont prévues ; les tests à la demande restent possibles sans",
+    ),
+    (
+        "Whether the client certificate is shown",
+        "Ob das Client-Zertifikat vorgelegt wird",
+        "Si le certificat client est présenté",
+    ),
+];
