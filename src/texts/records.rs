@@ -299,4 +299,9 @@ pub(super) const FORMS: &[Row] = &[
         "Sie haben sich erneut angemeldet, während das Formular offen war. Noch ist nichts gespeichert: Sehen Sie es noch einmal an und speichern Sie es",
         "Vous vous êtes reconnecté pendant que le formulaire était ouvert. Rien n’est encore enregistré : relisez-le et enregistrez-le",
     ),
+    (
+        "Your role does not permit changing this",
+        "Ihre Rolle erlaubt es nicht, dies zu ändern",
+        "Votre rôle ne permet pas de modifier ceci",
+    ),
 ];

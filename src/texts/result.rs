@@ -108,7 +108,7 @@ pub(super) const DETAILS: &[Row] = &[
     ),
     ("Phase", "Phase", "Phase"),
     ("When", "Wann", "Quand"),
-    ("Hop {number}", "Sprung {number}", "Saut {number}"),
+    ("Hop {number}", "Hop {number}", "Saut {number}"),
     ("answered {status}", "antwortete {status}", "a répondu {status}"),
     (
         "answered {status} from {address}",
@@ -266,7 +266,7 @@ pub(super) const EVIDENCE: &[Row] = &[
     ("Days left", "Tage übrig", "Jours restants"),
     ("days left", "Tage übrig", "jours restants"),
     ("Path to the target", "Weg zum Ziel", "Chemin vers la cible"),
-    ("Hop", "Sprung", "Saut"),
+    ("Hop", "Hop", "Saut"),
     ("Answered by", "Antwort von", "Réponse de"),
     ("Answered after", "Antwort nach", "Réponse après"),
     ("after", "nach", "après"),

@@ -4,6 +4,7 @@ use super::fact_lines::{CERTIFICATE_LABELS, fact_lines};
 use super::phases::phase_label;
 use super::units::format_duration;
 use crate::domain::{Certificate, CheckResult, Phase};
+use crate::texts::Locale;
 
 /// A value that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +19,11 @@ pub struct ComparisonRow {
 
 /// Returns the durations, and the facts that differ between the result `good` and `now`.
 #[must_use]
-pub fn comparison_rows(good: &CheckResult, now: &CheckResult) -> Vec<ComparisonRow> {
+pub fn comparison_rows(good: &CheckResult, now: &CheckResult, t: Locale) -> Vec<ComparisonRow> {
     let mut rows = vec![ComparisonRow {
         label: "duration".to_owned(),
-        good: format_duration(good.duration_us),
-        now: format_duration(now.duration_us),
+        good: t.decimal(format_duration(good.duration_us)),
+        now: t.decimal(format_duration(now.duration_us)),
     }];
     let last_phases = |result: &CheckResult| result.attempts.last().map(|attempt| attempt.phases);
     for phase in Phase::ALL {
@@ -31,7 +32,7 @@ pub fn comparison_rows(good: &CheckResult, now: &CheckResult) -> Vec<ComparisonR
         if before.is_some() || after.is_some() {
             let format = |duration: Option<std::time::Duration>| {
                 let micros = duration.map(|duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX));
-                micros.map(format_duration).unwrap_or_default()
+                micros.map(|micros| t.decimal(format_duration(micros))).unwrap_or_default()
             };
             rows.push(ComparisonRow { label: phase_label(phase), good: format(before), now: format(after) });
         }
@@ -94,11 +95,11 @@ mod tests {
         let mut good = now.clone();
         good.duration_us = 1_000;
         let labels = |rows: Vec<ComparisonRow>| rows.into_iter().map(|row| row.label).collect::<Vec<_>>();
-        let same = labels(comparison_rows(&good, &now));
+        let same = labels(comparison_rows(&good, &now, Locale::default()));
         assert_eq!(same, ["duration", "resolve", "connect", "first byte", "transfer"]);
         good.facts.http.as_mut().unwrap().http_status = 200;
         good.facts.resolved_addresses.clear();
-        let rows = comparison_rows(&good, &now);
+        let rows = comparison_rows(&good, &now, Locale::default());
         let response = rows.iter().find(|row| row.label == "response").unwrap();
         assert!(response.good.contains("200") && response.now.contains("404"), "{rows:?}");
         assert!(rows.iter().any(|row| row.label == "address" && row.now.contains("127.0.0.2")), "{rows:?}");

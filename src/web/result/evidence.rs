@@ -38,7 +38,7 @@ fn render_comparison(out: &mut String, good: &CheckResult, now: &CheckResult, t:
         t.zoned_time(good.planned_at),
         render_table_head(&[("", key("What")), ("", key("Then")), ("", key("Now"))], t)
     );
-    for row in comparison_rows(good, now) {
+    for row in comparison_rows(good, now, t) {
         let _ = write!(
             out,
             r#"<tr><td>{}</td><td class="reason" data-h="{}">{}</td><td class="reason" data-h="{}">{}</td></tr>"#,

@@ -11,7 +11,7 @@ use super::kinds::{RecordPages, find_pages};
 use super::record_form::{CHOICES_OF, RecordForm, render_account_page};
 use super::state::AccountState;
 use crate::service::{Caller, SavedObject, ServiceError};
-use crate::texts::Locale;
+use crate::texts::{Locale, key};
 use crate::web::actions::{OwnForm, refused};
 use crate::web::form::form_action::{FormAction, GOES_ON};
 use crate::web::form::kept_form::read_kept_form;
@@ -43,8 +43,9 @@ pub(in crate::web) async fn get_new_form(
         Ok((pages, caller)) if state.config_record_service.may_edit(&caller, pages.kind) => {
             RecordForm::new(pages).render(&state, &viewer, &caller, StatusCode::OK).await
         }
-        Ok((pages, _)) => {
-            refused(&ServiceError::Forbidden(format!("Your role does not permit changing a {}", pages.noun)))
+        Ok(_) => {
+            let message = key("Your role does not permit changing this");
+            refused(&ServiceError::Forbidden(message.to_owned()))
         }
         Err(refusal) => refusal.into_response(),
     }
