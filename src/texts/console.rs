@@ -38,7 +38,6 @@ pub(super) const SHELL: &[Row] = &[
         "Die neuen Passwörter unterscheiden sich.",
         "Les nouveaux mots de passe diffèrent.",
     ),
-    ("Current password", "Bisheriges Passwort", "Mot de passe actuel"),
     ("New password", "Neues Passwort", "Nouveau mot de passe"),
     ("New password again", "Neues Passwort noch einmal", "Nouveau mot de passe, encore une fois"),
     ("Preferences", "Einstellungen", "Préférences"),

@@ -215,4 +215,8 @@ pub(super) const LABELS: &[Row] = &[
     ("Variables", "Variablen", "Variables"),
     ("Verify certificate", "Zertifikat prüfen", "Vérifier le certificat"),
     ("Warning", "Warnung", "Avertissement"),
+    ("Brand", "Marke", "Marque"),
+    ("Default location", "Standardstandort", "Emplacement par défaut"),
+    ("Default locations", "Standardstandorte", "Emplacements par défaut"),
+    ("Multipop threshold", "Schwelle für SLA (MultiPOP)", "Seuil pour SLA (MultiPOP)"),
 ];

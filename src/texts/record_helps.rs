@@ -320,4 +320,31 @@ pub(super) const HELPS: &[Row] = &[
         "`response_time` zählt die ganze Seite mit ihren Objekten, wo ein Lauf eine geladen hat",
         "`response_time` compte la page complète avec ses objets, quand une exécution en a chargé une",
     ),
+    (
+        "Days before the end of a certificate at which warnings begin; without it the server's setting",
+        "Tage vor dem Ende eines Zertifikats, an denen Warnungen beginnen; ohne Angabe die Einstellung des Servers",
+        "Jours avant la fin d’un certificat auxquels commencent les avertissements ; sans valeur, le réglage du serveur",
+    ),
+    (
+        "Language of messages without a template",
+        "Sprache von Nachrichten ohne Vorlage",
+        "Langue des messages sans modèle",
+    ),
+    (
+        "Locations of monitors without their own, the home location first; empty: that of the server",
+        "Standorte von Monitoren ohne eigene, der Heimatstandort zuerst; leer: der des Servers",
+        "Emplacements des moniteurs qui n’en ont pas, celui d’attache d’abord ; vide : celui du serveur",
+    ),
+    (
+        "Locations that have to fail before a monitor of mode SLA (MultiPOP) alerts",
+        "Standorte, an denen ein Monitor im Modus SLA (MultiPOP) fehlschlagen muss, bevor er meldet",
+        "Emplacements qui doivent échouer avant qu’un moniteur en mode SLA (MultiPOP) n’alerte",
+    ),
+    ("Name at the start of alerts", "Name am Anfang von Meldungen", "Nom au début des alertes"),
+    ("The account of the caller", "Das eigene Konto", "Votre compte"),
+    (
+        "Zone of window times, such as `Europe/Paris`",
+        "Zone von Zeitfenstern, etwa `Europe/Paris`",
+        "Fuseau des plages horaires, par exemple `Europe/Paris`",
+    ),
 ];

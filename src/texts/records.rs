@@ -304,4 +304,6 @@ pub(super) const FORMS: &[Row] = &[
         "Ihre Rolle erlaubt es nicht, dies zu ändern",
         "Votre rôle ne permet pas de modifier ceci",
     ),
+    ("Settings", "Einstellungen des Kontos", "Réglages"),
+    ("account", "Konto", "compte"),
 ];

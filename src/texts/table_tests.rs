@@ -47,7 +47,7 @@ fn every_text_that_pages_name_is_in_the_table() {
     let (in_code, in_scripts) = (in_code.unwrap(), in_scripts.unwrap());
     let mut missing = BTreeSet::new();
     for (path, source) in page_sources() {
-        let code = source.split("#[cfg(test)]").next().unwrap();
+        let code = source.split("#[cfg(test)]\nmod ").next().unwrap();
         let is_script = path.extension().is_some_and(|extension| extension == "js");
         let named = if is_script { &in_scripts } else { &in_code };
         for found in named.captures_iter(code) {

@@ -41,7 +41,7 @@ fn code_texts(source: &str) -> Vec<String> {
     let string = Regex::new(r##"(?s)(\w*\(\s*)?(?:r#"(.*?)"#|"((?:[^"\\]|\\.)*)")"##).unwrap();
     let (tag, value) = (Regex::new("</?[a-z]").unwrap(), Regex::new(r"\{[^{}]*\}").unwrap());
     let of_table = Regex::new(r"^(?:key|text|fill|html|count)\(").unwrap();
-    let code = source.split("#[cfg(test)]").next().unwrap();
+    let code = source.split("#[cfg(test)]\nmod ").next().unwrap();
     let mut texts = Vec::new();
     for found in string.captures_iter(code) {
         let is_of_table = found.get(1).is_some_and(|call| of_table.is_match(call.as_str()));
