@@ -17,9 +17,8 @@ use super::page_frame::{PageFrame, render_page};
 use super::preferences::Preferences;
 use super::query_masks::HideQueryValues;
 use super::viewer::{CaptureAccess, SessionControl, Viewer};
-use crate::domain::{CustomerId, Permission, UserId};
+use crate::domain::{CustomerId, Permission, StoreError, UserId};
 use crate::service::{AccountService, Caller, ClientConnection, MonitorReader, ServiceError, bearer_token};
-use crate::store::StoreError;
 use crate::texts::Zone;
 
 /// Decides by its address whether a client may read the metrics.
