@@ -107,6 +107,7 @@ impl Preferences {
     }
 
     /// Whether the host looks at the account `customer`.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass references")]
     pub(super) fn has_account(&self, customer: &CustomerId) -> bool {
         self.account == Some(*customer)
     }

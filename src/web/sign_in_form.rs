@@ -52,7 +52,7 @@ pub(super) fn render_sign_in_form(head: &Parts, status: StatusCode, form: &SignI
         String::new()
     } else {
         let text = t.text("I have signed in in another window");
-        format!(r#" <button formnovalidate>{text}</button>"#)
+        format!(" <button formnovalidate>{text}</button>")
     };
     let body = format!(
         r#"<h1>{sign_in}</h1>{message}<form class="sign-in" action="/sign-in" method="post"><input type="hidden" name="{FORM_TOKEN_FIELD}" value="{}"><input type="hidden" name="next" value="{}">{kept}<label>{} <input name="login" autocomplete="username" required autofocus></label><label>{} <input type="password" name="password" autocomplete="current-password" required></label><button>{sign_in}</button>{go_on}</form><p class="hint">{}</p>"#,
