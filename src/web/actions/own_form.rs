@@ -35,7 +35,8 @@ pub(in crate::web) async fn read_own_form(
     request: Request,
     max_bytes: usize,
 ) -> Result<OwnForm, Response> {
-    own(read_form_of_person(auth, request, max_bytes, FormSender::Editor).await?)
+    let form = read_form_of_person(auth, request, max_bytes, FormSender::Editor).await?;
+    own(form).ok_or_else(foreign_form_response)
 }
 
 /// Like [`read_own_form`], for forms of everybody who is signed in.
@@ -44,14 +45,12 @@ pub(in crate::web) async fn read_form_of_anybody(
     request: Request,
     max_bytes: usize,
 ) -> Result<OwnForm, Response> {
-    own(read_form_of_person(auth, request, max_bytes, FormSender::Anybody).await?)
+    let form = read_form_of_person(auth, request, max_bytes, FormSender::Anybody).await?;
+    own(form).ok_or_else(foreign_form_response)
 }
 
-fn own((form, session): (OwnForm, FormSession)) -> Result<OwnForm, Response> {
-    match session {
-        FormSession::Same => Ok(form),
-        FormSession::Earlier | FormSession::Foreign => Err(foreign_form_response()),
-    }
+fn own((form, session): (OwnForm, FormSession)) -> Option<OwnForm> {
+    (session == FormSession::Same).then_some(form)
 }
 
 /// Who may send a form.

@@ -16,7 +16,6 @@ use crate::syntax::node::Node;
 use crate::texts::{Locale, key};
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, read_form_of_anybody, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
-use crate::web::responses::not_found;
 use crate::web::viewer::Viewer;
 
 #[derive(Template)]
@@ -34,7 +33,7 @@ struct PasswordPage<'a> {
 pub(in crate::web) async fn get_password_form(Extension(viewer): Extension<Viewer>) -> Response {
     match user(&viewer) {
         Ok(caller) => render(&viewer, &caller, StatusCode::OK, false, &[]),
-        Err(refusal) => refusal,
+        Err(refusal) => refusal.into_response(),
     }
 }
 
@@ -50,7 +49,7 @@ pub(in crate::web) async fn post_password_form(
     let viewer = &form.viewer;
     let caller = match user(viewer) {
         Ok(caller) => caller,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     let field = |name: &str| form.fields.get(name).map(String::as_str).unwrap_or_default();
     if field("password") != field("password_again") {
@@ -70,13 +69,11 @@ pub(in crate::web) async fn post_password_form(
     }
 }
 
-/// Returns the user who signed in; a refusal for the host, which has no password.
-fn user(viewer: &Viewer) -> Result<Caller, Response> {
-    let caller = viewer.caller.clone().ok_or_else(|| NoPage::NotSignedIn.into_response())?;
-    if caller.user_id == UserId::HOST || viewer.form_token().is_none() {
-        return Err(not_found("This page does not exist"));
-    }
-    Ok(caller)
+/// Returns the user who signed in; the host has no password.
+fn user(viewer: &Viewer) -> Result<Caller, NoPage> {
+    let caller = viewer.caller.clone().ok_or(NoPage::NotSignedIn)?;
+    let has_password = caller.user_id != UserId::HOST && viewer.form_token().is_some();
+    has_password.then_some(caller).ok_or(NoPage::NoSuchKind)
 }
 
 fn render(
