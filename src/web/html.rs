@@ -66,6 +66,18 @@ pub(super) fn render_table_head(heads: &[(&str, &str)], t: Locale) -> String {
     out
 }
 
+/// Renders a text of the table, in which names of fields stand between backticks, as HTML.
+pub(super) fn with_code(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 32);
+    for (place, part) in text.split('`').enumerate() {
+        let escaped = escape(part);
+        // Of an odd number of backticks, the last one is none.
+        let is_code = place % 2 == 1 && text.matches('`').count() >= place + 1;
+        let _ = if is_code { write!(out, "<code>{escaped}</code>") } else { write!(out, "{escaped}") };
+    }
+    out
+}
+
 /// Most characters of a value of a field.
 const MAX_VALUE_CHARS: usize = 120;
 
@@ -90,6 +102,12 @@ mod tests {
         for (seconds, text) in spans {
             assert_eq!(format_coarse_duration(Duration::from_secs(seconds)), text);
         }
+    }
+
+    #[test]
+    fn names_between_backticks_are_code_and_escaped() {
+        assert_eq!(with_code("a `<b>` c `d`"), "a <code>&lt;b&gt;</code> c <code>d</code>");
+        assert_eq!(with_code("``"), "<code></code>");
     }
 
     #[test]

@@ -24,8 +24,8 @@ pub(super) async fn findings(browser: &Browser) -> Vec<String> {
     found.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-/// Returns the paths of one page of each kind.
-async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
+/// Returns the names and the paths of one page of each kind.
+async fn pages(browser: &Browser, server: &Server) -> Vec<(String, String)> {
     browser.goto(&server.url("/")).await;
     browser.wait_for_text("#rows .pill", "ok").await;
     let href = async |css: &str| {
@@ -53,8 +53,11 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
         "/apply",
         "/account",
         "/account/recipients",
+        "/account/recipients/new",
         "/account/notifier-groups/new",
         "/account/blackouts/new",
+        "/account/settings",
+        "/account/views",
         "/manual/",
         "/manual/alerting",
         "/api/v3/docs?q=blackout",
@@ -64,9 +67,24 @@ async fn paths(browser: &Browser, server: &Server) -> Vec<String> {
         "/monitors/new?type=browserscript",
         "/monitors/new?type=website-api",
     ];
-    let others = others.map(str::to_owned);
+    let others = others.map(|path| (picture_name(path), path.to_owned()));
     let history = format!("{monitor}/history");
-    [monitor, history, result, shared].into_iter().chain(others).collect()
+    let named = [("monitor", monitor), ("history", history), ("result", result), ("shared", shared)];
+    named.into_iter().map(|(name, path)| (name.to_owned(), path)).chain(others).collect()
+}
+
+/// Returns the name of the picture of the page with this path, such as `monitors-new-type-website`.
+fn picture_name(path: &str) -> String {
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("-");
+    if name.is_empty() { "list".to_owned() } else { name.chars().take(60).collect() }
+}
+
+/// Keeps a picture of the page, for people who look at it: in `target/tmp/console`, by screen and theme.
+async fn keep_picture(browser: &Browser, folder: &str, name: &str) {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("console").join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(format!("{name}.png")), browser.client.screenshot().await.unwrap()).unwrap();
 }
 
 async fn choose_language(browser: &Browser, server: &Server, name: &str) {
@@ -92,15 +110,17 @@ async fn check_every_page(setup: Setup, theme: &str) {
         found.extend(findings(&browser).await);
         browser.click("main button").await;
         browser.wait_for_text("h1", "Monitors").await;
-        let paths = paths(&browser, &server).await;
+        let pages = pages(&browser, &server).await;
+        let folder = format!("{}-{theme}", if setup.is_phone { "phone" } else { "wide" });
         // One of the two screens is read in German, whose words are longer.
         if setup.is_phone {
             choose_language(&browser, &server, "Deutsch").await;
         }
-        for path in paths {
+        for (name, path) in pages {
             browser.goto(&server.url(&path)).await;
             let wide = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
             assert_eq!(browser.eval(wide).await, Value::from(0), "{path} is wider than the window");
+            keep_picture(&browser, &folder, &name).await;
             found.extend(findings(&browser).await.iter().map(|text| format!("{path}, {theme}: {text}")));
         }
         if setup.is_phone {

@@ -8,6 +8,7 @@ use super::input_names::{
     ACTION_NAME, clear_name, count_name, is_within, object_name, origin_name, sealed_name,
 };
 use crate::texts::Locale;
+use crate::web::html::with_code;
 
 /// An input.
 #[derive(Template)]

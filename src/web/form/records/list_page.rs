@@ -17,6 +17,7 @@ use crate::texts::{Locale, key};
 use crate::web::actions::refused;
 use crate::web::form::form_choices::Choices;
 use crate::web::form::labels::label;
+use crate::web::html::with_code;
 use crate::web::page_frame::{PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
 

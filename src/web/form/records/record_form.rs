@@ -21,6 +21,7 @@ use crate::web::form::input::{FormInput, wrong_inputs};
 use crate::web::form::monitor_form::general_errors;
 use crate::web::form::text_from_values::{FormTexts, texts_from_values};
 use crate::web::form::typed_secrets::seal_typed_secrets;
+use crate::web::html::with_code;
 use crate::web::page_auth::OwnFormPage;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
