@@ -49,6 +49,7 @@ pub const PAGES: &[ManualPage] = pages![
     "browser-scripts",
     "browser-scripts-reference",
     "console",
+    "console-pages",
     "reports",
     "as-code",
     "api",
