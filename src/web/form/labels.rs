@@ -12,11 +12,31 @@ pub(super) fn error_text(error: &ValidationError) -> String {
 }
 
 /// Words of names that are abbreviations.
-const ABBREVIATIONS: [&str; 14] =
-    ["api", "ca", "dns", "ftp", "har", "http", "id", "ids", "imap", "ip", "ssl", "tls", "ua", "url"];
+const ABBREVIATIONS: [&str; 20] = [
+    "api", "ca", "dns", "dnssec", "ftp", "har", "html", "http", "id", "ids", "imap", "ip", "pem", "pop",
+    "pop3", "smtp", "ssl", "tls", "ua", "url",
+];
+
+/// Names that are no words.
+const OTHER_LABELS: [(&str, &str); 11] = [
+    ("assoc_id", "Monitor or recipient"),
+    ("billing_plancode", "Billing plan"),
+    ("errortypes", "Error types"),
+    ("ipv4", "IPv4"),
+    ("ipv6_enabled", "IPv6"),
+    ("is_default", "Default"),
+    ("method_id", "Method"),
+    ("pkcs12", "PKCS #12"),
+    ("thru_date", "Until date"),
+    ("thru_day", "Until day"),
+    ("thru_time", "Until time"),
+];
 
 /// Returns the name of a field in words: `retry_on_failure` as `Retry on failure`, `resolve_dns` as `Resolve DNS`.
 pub(super) fn label(name: &str) -> String {
+    if let Some((_, label)) = OTHER_LABELS.iter().find(|(known, _)| *known == name) {
+        return (*label).to_owned();
+    }
     let mut label = String::with_capacity(name.len());
     for word in name.split('_') {
         let mut chars = word.chars();
@@ -60,6 +80,7 @@ mod tests {
             ("api_steps", "API step"),
             ("custom_properties", "Custom property"),
             ("dialogue", "Dialogue line"),
+            ("errortypes", "Error type"),
             ("headers", "Header"),
         ] {
             assert_eq!(singular(name), expected);
