@@ -33,7 +33,7 @@ const ARE_DRAWN: &str = "
 fn apply(server: &Server, site: &Site, name: &str) {
     let folder = server.folder.path().join("applied");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("all.yaml"), site.monitor("shop", name)).unwrap();
+    std::fs::write(folder.join("all.yaml"), site.frequent_monitor("shop", name)).unwrap();
     server.run(&["apply", folder.to_str().unwrap()]);
 }
 

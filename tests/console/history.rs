@@ -9,10 +9,10 @@ use crate::console::server::{Server, Site};
 async fn an_outage_and_a_change_are_in_the_history_and_the_outage_is_acknowledged() {
     let site = Site::start();
     site.set_broken(true);
-    let server = Server::start(&site.monitor("shop", "shop"));
+    let server = Server::start(&site.frequent_monitor("shop", "shop"));
     let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
     browser.wait_for_text("#rows", "down").await;
-    server.write_monitors(&site.monitor("shop", "<b>store</b>"));
+    server.write_monitors(&site.frequent_monitor("shop", "<b>store</b>"));
     browser.wait_for_text("#rows", "<b>store</b>").await;
     browser.click("#rows tbody a").await;
     browser.wait_for_text("h1", "<b>store</b>").await;
