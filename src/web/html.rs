@@ -72,7 +72,7 @@ pub(super) fn with_code(text: &str) -> String {
     for (place, part) in text.split('`').enumerate() {
         let escaped = escape(part);
         // Of an odd number of backticks, the last one is none.
-        let is_code = place % 2 == 1 && text.matches('`').count() >= place + 1;
+        let is_code = place % 2 == 1 && text.matches('`').count() > place;
         let _ = if is_code { write!(out, "<code>{escaped}</code>") } else { write!(out, "{escaped}") };
     }
     out
