@@ -98,8 +98,7 @@ impl StateFacts<'_> {
             states => {
                 let since = states.iter().map(|state| state.streak_started_at).max();
                 let time = since.map(|since| t.zoned_time(since)).unwrap_or_default();
-                let values = [("count", states.len().to_string()), ("time", time)];
-                let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+                let values = [("count", &*states.len().to_string()), ("time", &time)];
                 t.fill("Up: every check from all {count} locations passed since {time}", &values)
             }
         }
@@ -129,8 +128,7 @@ impl StateFacts<'_> {
                 format!(" {}", t.fill("from all {count} locations", &[("count", &all.to_string())]))
             }
             (count, all) => {
-                let values = [("count", count.to_string()), ("all", all.to_string())];
-                let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+                let values = [("count", &*count.to_string()), ("all", &*all.to_string())];
                 format!(" {}", t.fill("from {count} of {all} locations", &values))
             }
         }

@@ -39,7 +39,6 @@ pub(super) const APPLY: &[Row] = &[
     ("{count} changed", "{count} geändert", "{count} modifié(s)"),
     ("{count} removed", "{count} entfernt", "{count} supprimé(s)"),
     ("{count} unchanged", "{count} unverändert", "{count} inchangé(s)"),
-    ("and {count} more", "und {count} weitere", "et {count} de plus"),
     (
         "Or write several monitors as code, and apply them.",
         "Oder schreiben Sie mehrere Monitore als Code und wenden Sie sie an.",

@@ -35,16 +35,8 @@ pub(super) const SENTENCES: &[&[Row]] = &[
 const FIELD_TEXTS: &[&[Row]] =
     &[field_labels::LABELS, monitor_helps::HELPS, record_helps::HELPS, web_helps::HELPS];
 
-static BY_ENGLISH: LazyLock<HashMap<&'static str, &'static Row>> = LazyLock::new(|| {
-    SENTENCES
-        .iter()
-        .chain(FIELD_TEXTS)
-        .copied()
-        .chain([words::WORDS, mails::MAILS])
-        .flatten()
-        .map(|row| (row.0, row))
-        .collect()
-});
+static BY_ENGLISH: LazyLock<HashMap<&'static str, &'static Row>> =
+    LazyLock::new(|| all_rows().map(|row| (row.0, row)).collect());
 
 /// Returns `english` in `language`; `english` itself when the table lacks it.
 pub(super) fn find(english: &str, language: Language) -> &str {
@@ -56,7 +48,6 @@ pub(super) fn find(english: &str, language: Language) -> &str {
 }
 
 /// Returns every row.
-#[cfg(test)]
 pub(super) fn all_rows() -> impl Iterator<Item = &'static Row> {
     SENTENCES.iter().chain(FIELD_TEXTS).copied().chain([words::WORDS, mails::MAILS]).flatten()
 }

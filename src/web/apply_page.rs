@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::actions::{ActionsState, OwnForm, refused};
 use super::csrf::FORM_TOKEN_FIELD;
-use super::form::read_kept_form;
+use super::form::{error_text, read_kept_form};
 use super::html::shown_value;
 use super::page_auth::OwnFormPage;
 use super::page_frame::{Breadcrumb, PageFrame, Section, render_page};
@@ -65,6 +65,10 @@ impl ApplyPage<'_> {
         self.counts[..3].iter().any(|count| *count > 0)
     }
 
+    fn rest_text(&self) -> String {
+        self.t.fill("and {rest} more", &[("rest", &self.left_out().to_string())])
+    }
+
     fn left_out(&self) -> u64 {
         let shown = self.changes.as_ref().map_or(0, Vec::len) as u64;
         self.counts[..3].iter().sum::<u64>() - shown
@@ -72,15 +76,15 @@ impl ApplyPage<'_> {
 
     /// Says how many monitors change.
     fn summary(&self) -> String {
-        let [created, changed, removed, same] = self.counts;
-        let t = self.t;
-        let parts = [
-            t.count("{count} created", "{count} created", created),
-            t.count("{count} changed", "{count} changed", changed),
-            t.count("{count} removed", "{count} removed", removed),
-            t.count("{count} unchanged", "{count} unchanged", same),
+        let texts = [
+            key("{count} created"),
+            key("{count} changed"),
+            key("{count} removed"),
+            key("{count} unchanged"),
         ];
-        parts.join(", ")
+        let parts = texts.iter().zip(self.counts);
+        let parts = parts.map(|(text, count)| self.t.fill(text, &[("count", &count.to_string())]));
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// Adds `changes`, those without an effect only to the counts.
@@ -220,8 +224,7 @@ fn change_view(change: &AppliedChange) -> ChangeView {
 /// Says what is wrong, and in which line of the text.
 fn error_line(error: &ValidationError) -> String {
     let place = if error.position.is_known() { format!("{}: ", error.position.line) } else { String::new() };
-    let hint = error.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-    format!("{place}{}{hint}", error.message)
+    format!("{place}{}", error_text(error))
 }
 
 fn render(viewer: &Viewer, status: StatusCode, page: ApplyPage<'_>) -> Response {

@@ -69,10 +69,11 @@ pub(super) fn render_table_head(heads: &[(&str, &str)], t: Locale) -> String {
 /// Renders a text of the table, in which names of fields stand between backticks, as HTML.
 pub(super) fn with_code(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
+    let marks = text.matches('`').count();
     for (place, part) in text.split('`').enumerate() {
         let escaped = escape(part);
         // Of an odd number of backticks, the last one is none.
-        let is_code = place % 2 == 1 && text.matches('`').count() > place;
+        let is_code = place % 2 == 1 && marks > place;
         let _ = if is_code { write!(out, "<code>{escaped}</code>") } else { write!(out, "{escaped}") };
     }
     out

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{Request, State};
 use axum::http::header;
 use axum::http::request::Parts;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use url::{Position, Url};
 
@@ -63,8 +63,7 @@ pub(super) async fn get_preferences(State(auth): State<PageAuth>, head: Parts) -
         || PageFrame::without_viewer(&title, preferences),
         |viewer| PageFrame::new(&title, viewer),
     );
-    let page: Html<String> = render_page(frame, &body);
-    page.into_response()
+    render_page(frame, &body).into_response()
 }
 
 fn to_choice(account: &ConfigRecord) -> (CustomerId, String) {

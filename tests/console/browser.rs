@@ -62,10 +62,15 @@ impl Browser {
     /// Opens a browser whose person signs in as the host, and sees the list of monitors.
     pub async fn signed_in(kind: BrowserKind, setup: Setup, server: &Server) -> Self {
         let browser = Self::open(kind, setup).await;
-        browser.goto(&server.sign_in_link()).await;
-        browser.click("main button").await;
-        browser.wait_for_text("h1", "Monitors").await;
+        browser.sign_in(server).await;
         browser
+    }
+
+    /// Signs in as the host, and waits for the list of monitors.
+    pub async fn sign_in(&self, server: &Server) {
+        self.goto(&server.sign_in_link()).await;
+        self.click("main button").await;
+        self.wait_for_text("h1", "Monitors").await;
     }
 
     /// Ends the browser. Chromium's must have reported no violation of the policy of the pages, and no error.

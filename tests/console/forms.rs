@@ -124,16 +124,10 @@ async fn sign_out_elsewhere(browser: &Browser, server: &Server, again: bool) {
     browser.click(".session button").await;
     browser.wait_for_text("h1", "Sign in").await;
     if again {
-        sign_in_here(browser, server).await;
+        browser.sign_in(server).await;
     }
     browser.client.close_window().await.unwrap();
     browser.client.switch_to_window(form).await.unwrap();
-}
-
-async fn sign_in_here(browser: &Browser, server: &Server) {
-    browser.goto(&server.sign_in_link()).await;
-    browser.click("main button").await;
-    browser.wait_for_text("h1", "Monitors").await;
 }
 
 #[tokio::test]
@@ -160,7 +154,7 @@ async fn what_was_typed_outlives_signing_out() {
     let form = browser.client.window().await.unwrap();
     let other = browser.client.new_window(true).await.unwrap();
     browser.client.switch_to_window(other.handle).await.unwrap();
-    sign_in_here(&browser, &server).await;
+    browser.sign_in(&server).await;
     browser.client.close_window().await.unwrap();
     browser.client.switch_to_window(form).await.unwrap();
     browser.click(".sign-in button[formnovalidate]").await;

@@ -48,8 +48,7 @@ impl Preview<'_> {
     }
 
     fn problems_text(&self) -> String {
-        let values = [("problems", self.problems.to_string())];
-        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+        let values = [("problems", &*self.problems.to_string())];
         self.t.fill("It cannot be done with {problems} of them, so it would be done with none. Leave them out and try again.", &values)
     }
 

@@ -4,7 +4,7 @@ use crate::schema::field::{DefaultValue, Field};
 use crate::syntax::ValidationError;
 
 /// Returns what `error` says, and how to fix it.
-pub(super) fn error_text(error: &ValidationError) -> String {
+pub(in crate::web) fn error_text(error: &ValidationError) -> String {
     match &error.hint {
         Some(hint) => format!("{}; {hint}", error.message),
         None => error.message.clone(),

@@ -8,11 +8,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::kinds::{PAGES, RecordPages};
+use super::password_page::user;
 use super::record_choices::record_choices;
 use super::record_form::render_account_page;
 use super::record_page::{NoPage, edit_form, find};
 use super::state::AccountState;
-use crate::domain::{ConfigRecordFilter, Pagination, UserId};
+use crate::domain::{ConfigRecordFilter, Pagination};
 use crate::texts::{Locale, key};
 use crate::web::actions::refused;
 use crate::web::form::form_choices::Choices;
@@ -63,8 +64,10 @@ pub(in crate::web) struct ListQuery {
 
 /// `GET /account`
 pub(in crate::web) async fn get_index(Extension(viewer): Extension<Viewer>) -> Response {
-    let Some(caller) = &viewer.caller else { return NoPage::NotSignedIn.into_response() };
-    let has_password = caller.user_id != UserId::HOST && viewer.form_token().is_some();
+    if viewer.caller.is_none() {
+        return NoPage::NotSignedIn.into_response();
+    }
+    let has_password = user(&viewer).is_ok();
     let t = viewer.locale();
     let title = format!("{} · Vigie", t.text(Section::Account.name()));
     let frame = PageFrame { section: Some(Section::Account), ..PageFrame::new(&title, &viewer) };

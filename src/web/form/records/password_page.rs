@@ -70,7 +70,7 @@ pub(in crate::web) async fn post_password_form(
 }
 
 /// Returns the user who signed in; the host has no password.
-fn user(viewer: &Viewer) -> Result<Caller, NoPage> {
+pub(super) fn user(viewer: &Viewer) -> Result<Caller, NoPage> {
     let caller = viewer.caller.clone().ok_or(NoPage::NotSignedIn)?;
     let has_password = caller.user_id != UserId::HOST && viewer.form_token().is_some();
     has_password.then_some(caller).ok_or(NoPage::NoSuchKind)

@@ -38,8 +38,7 @@ pub(in crate::web) async fn get_new_form(
     Extension(viewer): Extension<Viewer>,
     Path(kind): Path<String>,
 ) -> Response {
-    match find(&viewer, &kind) {
-        Ok((pages, _)) if pages.is_single() => not_found("This page does not exist"),
+    match find_listed(&viewer, &kind) {
         Ok((pages, caller)) if state.config_record_service.may_edit(&caller, pages.kind) => {
             RecordForm::new(pages).render(&state, &viewer, &caller, StatusCode::OK).await
         }
@@ -85,8 +84,7 @@ pub(in crate::web) async fn post_new_form(
     Path(kind): Path<String>,
     request: Request,
 ) -> Response {
-    let (form, pages, caller) = match read(&state, &kind, request).await {
-        Ok((_, pages, _)) if pages.is_single() => return not_found("This page does not exist"),
+    let (form, pages, caller) = match read(&state, find_listed, &kind, request).await {
         Ok(read) => read,
         Err(response) => return response,
     };
@@ -99,7 +97,7 @@ pub(in crate::web) async fn post_edit_form(
     Path((kind, id)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let (form, pages, caller) = match read(&state, &kind, request).await {
+    let (form, pages, caller) = match read(&state, find, &kind, request).await {
         Ok(read) => read,
         Err(response) => return response,
     };
@@ -129,15 +127,24 @@ impl IntoResponse for NoPage {
     }
 }
 
+/// A kind of record, and who acts for the viewer.
+type Found = Result<(&'static RecordPages, Caller), NoPage>;
+
 /// Finds the kind with the name `kind`, and who acts for the viewer.
-pub(super) fn find(viewer: &Viewer, kind: &str) -> Result<(&'static RecordPages, Caller), NoPage> {
+pub(super) fn find(viewer: &Viewer, kind: &str) -> Found {
     let pages = find_pages(kind).ok_or(NoPage::NoSuchKind)?;
     Ok((pages, viewer.caller.clone().ok_or(NoPage::NotSignedIn)?))
 }
 
-/// Reads the form of a record of the kind `kind`.
+/// Like [`find`], for what an account can have several of.
+pub(super) fn find_listed(viewer: &Viewer, kind: &str) -> Found {
+    find(viewer, kind).and_then(|found| if found.0.is_single() { Err(NoPage::NoSuchKind) } else { Ok(found) })
+}
+
+/// Reads the form of a record of the kind `kind`, which `find` knows.
 pub(super) async fn read(
     state: &AccountState,
+    find: fn(&Viewer, &str) -> Found,
     kind: &str,
     request: Request,
 ) -> Result<(OwnForm, &'static RecordPages, Caller), Response> {

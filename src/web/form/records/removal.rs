@@ -6,7 +6,7 @@ use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 
 use super::record_form::{RecordForm, render_account_page};
-use super::record_page::{find, load, read};
+use super::record_page::{find_listed, load, read};
 use super::state::AccountState;
 use crate::domain::Revision;
 use crate::service::ServiceError;
@@ -14,7 +14,6 @@ use crate::texts::Locale;
 use crate::web::actions::refused;
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::forms::see_other;
-use crate::web::responses::not_found;
 use crate::web::viewer::Viewer;
 
 #[derive(Template)]
@@ -36,9 +35,8 @@ pub(in crate::web) async fn get_removal(
     Extension(viewer): Extension<Viewer>,
     Path((kind, id)): Path<(String, String)>,
 ) -> Response {
-    let (pages, caller) = match find(&viewer, &kind) {
-        Ok(found) if !found.0.is_single() => found,
-        Ok(_) => return not_found("This page does not exist"),
+    let (pages, caller) = match find_listed(&viewer, &kind) {
+        Ok(found) => found,
         Err(refusal) => return refusal.into_response(),
     };
     let record = match load(&state, &caller, pages, &id).await {
@@ -78,8 +76,7 @@ pub(in crate::web) async fn post_removal(
     Path((kind, id)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let (form, pages, caller) = match read(&state, &kind, request).await {
-        Ok((_, pages, _)) if pages.is_single() => return not_found("This page does not exist"),
+    let (form, pages, caller) = match read(&state, find_listed, &kind, request).await {
         Ok(read) => read,
         Err(response) => return response,
     };
