@@ -1,8 +1,6 @@
 //! What an account has beside its monitors: made, changed and removed in the browser.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
 async fn open(browser: &Browser, server: &Server, path: &str) {
@@ -17,9 +15,8 @@ async fn save(browser: &Browser) {
 async fn recipients_groups_and_properties_are_made_changed_and_removed() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "shop"));
-    for without_scripts in [false, true] {
-        let setup = Setup { without_scripts, ..Setup::default() };
-        let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+    for setup in flow_setups() {
+        let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.click(".sections a[href='/account']").await;
         browser.click(".types a[href='/account/recipients']").await;
         browser.wait_for_text(".notice", "There are none yet").await;
@@ -93,7 +90,7 @@ fn certificate() -> String {
 async fn blackouts_are_about_monitors_or_recipients_and_a_secret_is_shown_once() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "shop"));
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     open(&browser, &server, "recipients/new").await;
     browser.fill("[name=name]", "anna").await;
     browser.fill("[name=recipient]", "anna@example.com").await;

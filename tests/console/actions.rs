@@ -1,13 +1,11 @@
 //! What a person does to a monitor from its page.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Opens the page of the only monitor in a browser that is signed in.
 async fn open_monitor(server: &Server, setup: Setup) -> Browser {
-    let browser = Browser::signed_in(BrowserKind::Chrome, setup, server).await;
+    let browser = Browser::signed_in(usual_kind(), setup, server).await;
     browser.wait_for_text("#rows", "shop").await;
     browser.click("#rows a").await;
     browser.wait_for_text("h1", "shop").await;

@@ -1,9 +1,8 @@
 //! Monitors as code in the browser: what a text would change, and the change.
 
 use serde_json::Value;
-use vigie::browser::BrowserKind;
 
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 async fn send(browser: &Browser, text: &str, button: &str) {
@@ -23,7 +22,7 @@ async fn a_text_is_looked_at_and_then_applied() {
             "- {{key: {key}, type: website, name: '{name}', billing_plancode: x, url: '{url}', interval: 5}}\n"
         )
     };
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.goto(&server.url("/monitors/new")).await;
     browser.click("main a[href='/apply']").await;
     browser.wait_for_text("h1", "Apply monitors").await;

@@ -1,6 +1,7 @@
 //! A person at a browser: what they open, type, press and see.
 
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
@@ -8,20 +9,39 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::sync::SemaphorePermit;
 use tokio::time::Instant;
 use vigie::browser::BrowserKind;
 
 use crate::console::server::Server;
+use crate::console::shared_browsers::SharedBrowser;
 use crate::support::daemon::Daemon;
 use crate::support::geckodriver::geckodriver;
+use crate::support::long_tests::full;
 use crate::support::side_by_side::browser_permit;
 
 /// How long a person waits for what they expect to see, while other browsers take the processors.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Returns the kind of browser that flows are walked with: Chromium, or Firefox when `VIGIE_TEST_CONSOLE_BROWSER` is
+/// `firefox`, as in the second walk of `tests/run --full`.
+pub fn usual_kind() -> BrowserKind {
+    match std::env::var("VIGIE_TEST_CONSOLE_BROWSER").as_deref() {
+        Err(_) | Ok("chromium") => BrowserKind::Chrome,
+        Ok("firefox") => BrowserKind::Firefox,
+        Ok(other) => panic!("VIGIE_TEST_CONSOLE_BROWSER is `{other}`, not `chromium` or `firefox`"),
+    }
+}
+
+/// Returns the setups that a flow is walked with: one whose pages run scripts, and in a long run one whose pages run none.
+pub fn flow_setups() -> Vec<Setup> {
+    let without_scripts = Setup { without_scripts: true, ..Setup::default() };
+    if full() { vec![Setup::default(), without_scripts] } else { vec![Setup::default()] }
+}
+
 /// How a browser is set up.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Setup {
     /// Whether pages may run scripts.
     pub without_scripts: bool,
@@ -35,9 +55,16 @@ pub struct Setup {
 pub struct Browser {
     pub client: Client,
     kind: BrowserKind,
-    _driver: Daemon,
-    _profile: tempfile::TempDir,
+    process: Process,
     _room: Option<SemaphorePermit<'static>>,
+}
+
+/// Who else uses a browser.
+enum Process {
+    /// The tests before and after this one.
+    Shared(SharedBrowser),
+    /// Nobody: it ends with the test.
+    Own { _driver: Daemon, _profile: TempDir },
 }
 
 impl Browser {
@@ -46,12 +73,15 @@ impl Browser {
     }
 
     async fn start(kind: BrowserKind, setup: Setup, room: Option<SemaphorePermit<'static>>) -> Self {
+        if kind == BrowserKind::Chrome && setup == Setup::default() {
+            let shared = SharedBrowser::take().await;
+            let client = shared.client.clone();
+            return Self { client, kind, process: Process::Shared(shared), _room: room };
+        }
         let profile = tempfile::tempdir().unwrap();
-        let (driver, port) = start_driver(kind);
-        let mut client = ClientBuilder::new(HttpConnector::new());
-        let client = client.capabilities(capabilities(kind, setup, profile.path()));
-        let client = client.connect(&format!("http://127.0.0.1:{port}")).await.unwrap();
-        Self { client, kind, _driver: driver, _profile: profile, _room: room }
+        let (driver, port) = start_driver(kind, &[]);
+        let client = connect(kind, setup, profile.path(), port).await;
+        Self { client, kind, process: Process::Own { _driver: driver, _profile: profile }, _room: room }
     }
 
     /// Opens another browser within the permit of this one.
@@ -76,7 +106,10 @@ impl Browser {
     /// Ends the browser. Chromium's must have reported no violation of the policy of the pages, and no error.
     pub async fn close(self) {
         let complaints = self.complaints().await;
-        self.client.clone().close().await.unwrap();
+        match self.process {
+            Process::Shared(shared) => shared.give_back().await,
+            Process::Own { .. } => self.client.close().await.unwrap(),
+        }
         assert!(complaints.is_empty(), "the browser complained: {complaints:#?}");
     }
 
@@ -109,11 +142,11 @@ impl Browser {
         self.client.execute(script, vec![]).await.unwrap()
     }
 
-    /// Returns the text of the first element of `css`, with single spaces; empty when there is none.
+    /// Returns the text of the first element of `css`, with single spaces; empty when there is none, and between two pages.
     pub async fn text(&self, css: &str) -> String {
         let script = "return document.querySelector(arguments[0])?.textContent ?? ''";
         let text = self.client.execute(script, vec![json!(css)]).await.unwrap();
-        text.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+        text.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Waits until `script`, the body of a function, returns true.
@@ -136,6 +169,12 @@ impl Browser {
             assert!(Instant::now() < until, "`{css}` shows `{text}`, not `{part}`");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+
+    /// Waits until a key or a click has led to the page with this heading, and its scripts listen.
+    pub async fn wait_for_page(&self, heading: &str) {
+        self.wait_for_text("h1", heading).await;
+        self.wait_until("return document.readyState === 'complete'").await;
     }
 
     pub async fn click(&self, css: &str) {
@@ -169,8 +208,8 @@ impl Browser {
 /// has been taken meanwhile.
 const DRIVER_STARTS: usize = 5;
 
-/// Starts a driver; returns the port that it listens on.
-fn start_driver(kind: BrowserKind) -> (Daemon, u16) {
+/// Starts a driver with these options; returns the port that it listens on.
+pub fn start_driver(kind: BrowserKind, options: &[&str]) -> (Daemon, u16) {
     let marks = ["started successfully on port ", "Listening on 127.0.0.1:"];
     let port_in = |line: &str| {
         let rest = marks.iter().find_map(|mark| Some(line.split_once(mark)?.1))?;
@@ -186,7 +225,7 @@ fn start_driver(kind: BrowserKind) -> (Daemon, u16) {
             command.args(["--port", "0"]);
             command
         };
-        let driver = Daemon::start(command.stdin(Stdio::null()));
+        let driver = Daemon::start(command.args(options));
         if let Ok(line) = driver.try_line(|line| port_in(line).is_some()) {
             return (driver, port_in(&line).unwrap());
         }
@@ -194,7 +233,14 @@ fn start_driver(kind: BrowserKind) -> (Daemon, u16) {
     panic!("no driver of {kind:?} starts");
 }
 
-fn capabilities(kind: BrowserKind, setup: Setup, profile: &std::path::Path) -> Capabilities {
+/// Starts a browser with the driver at `port`.
+pub async fn connect(kind: BrowserKind, setup: Setup, profile: &Path, port: u16) -> Client {
+    let mut client = ClientBuilder::new(HttpConnector::new());
+    let client = client.capabilities(capabilities(kind, setup, profile));
+    client.connect(&format!("http://127.0.0.1:{port}")).await.unwrap()
+}
+
+fn capabilities(kind: BrowserKind, setup: Setup, profile: &Path) -> Capabilities {
     let mut capabilities = Capabilities::new();
     let size = if setup.is_phone { (390, 844) } else { (1280, 900) };
     if kind == BrowserKind::Chrome {

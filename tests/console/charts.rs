@@ -3,10 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use vigie::browser::BrowserKind;
-
 use crate::console::accessible::findings;
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Whether both charts are drawn, each with a pixel of a colour of its legend.
@@ -58,7 +56,7 @@ async fn durations_are_drawn_and_stand_in_tables_and_an_older_version_comes_back
     wait_for_statistics(&server, "first").await;
     apply(&server, &site, "second");
     for setup in [Setup::default(), Setup { is_phone: true, ..Setup::default() }] {
-        let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+        let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.wait_for_text("#rows", "second").await;
         browser.click("#rows a").await;
         browser.wait_for_text("#state", "Up").await;
@@ -81,7 +79,7 @@ async fn durations_are_drawn_and_stand_in_tables_and_an_older_version_comes_back
     }
 
     let setup = Setup { without_scripts: true, ..Setup::default() };
-    let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+    let browser = Browser::signed_in(usual_kind(), setup, &server).await;
     browser.click("#rows a").await;
     browser.wait_for_text("#state", "Up").await;
     browser.click(".figures summary").await;
@@ -109,7 +107,7 @@ async fn durations_are_drawn_and_stand_in_tables_and_an_older_version_comes_back
 async fn a_monitor_of_a_file_has_no_way_back_on_the_pages() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "first"));
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows", "first").await;
     server.write_monitors(&site.monitor("shop", "second"));
     browser.wait_for_text("#rows", "second").await;

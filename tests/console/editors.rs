@@ -1,8 +1,6 @@
 //! Editors of steps and assertions, and checks of what is not saved yet.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Returns the inputs of the field `name` of the API step `step`.
@@ -44,9 +42,8 @@ async fn step_names(browser: &Browser) -> String {
 async fn steps_are_written_ordered_tried_and_saved() {
     let site = Site::start();
     let server = Server::start("[]\n");
-    for without_scripts in [false, true] {
-        let setup = Setup { without_scripts, ..Setup::default() };
-        let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+    for setup in flow_setups() {
+        let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         write_two_steps(&browser, &server, &site, "201").await;
         // Nothing typed is lost by a change of a list.
         assert_eq!(step_names(&browser).await, "login,cart");
@@ -60,11 +57,12 @@ async fn steps_are_written_ordered_tried_and_saved() {
         assert_eq!(step_names(&browser).await, "cart,login");
         // The first step alone fails, and the page says why; nothing is saved.
         press(&browser, "try api_steps[0]").await;
-        if without_scripts {
+        if setup.without_scripts {
             let link = "return document.querySelector('#test a')?.href ?? ''";
             let link = browser.eval(link).await.as_str().unwrap().to_owned();
+            // The form beside it holds what is waited for as well.
             let wait = async |part: &str| {
-                while !browser.text("main").await.contains(part) {
+                while !browser.text("#test").await.contains(part) {
                     browser.goto(&link).await;
                 }
             };
@@ -91,7 +89,7 @@ async fn steps_are_written_ordered_tried_and_saved() {
 async fn a_secret_that_was_typed_is_kept_sealed_until_it_is_saved() {
     let site = Site::start();
     let server = Server::start("[]\n");
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     write_two_steps(&browser, &server, &site, "200").await;
     browser.eval("document.querySelectorAll('details').forEach((fold) => fold.open = true)").await;
     browser.fill(&step_input(0, "head.http_basic_auth_username"), "anna").await;
@@ -128,7 +126,7 @@ async fn a_secret_that_was_typed_is_kept_sealed_until_it_is_saved() {
 async fn changes_are_checked_before_they_are_saved_and_shown_for_other_tools() {
     let site = Site::start();
     let server = Server::start("[]\n");
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.goto(&server.url("/monitors/new?type=website")).await;
     browser.fill("[name=name]", "shop").await;
     browser.fill("[name=url]", &format!("http://127.0.0.1:{}/", site.port)).await;

@@ -1,8 +1,6 @@
 //! Creating, changing and removing monitors in the browser.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Replaces what stands in the input `name`.
@@ -17,10 +15,8 @@ async fn fill(browser: &Browser, name: &str, text: &str) {
 async fn a_monitor_is_created_corrected_changed_and_removed() {
     let site = Site::start();
     let server = Server::start("[]\n");
-    for without_scripts in [false, true] {
-        let browser =
-            Browser::signed_in(BrowserKind::Chrome, Setup { without_scripts, ..Setup::default() }, &server)
-                .await;
+    for setup in flow_setups() {
+        let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.click(".heading .button").await;
         browser.click(".types a[href$='=website']").await;
         browser.wait_for_text("h1", "One HTTP request").await;
@@ -65,7 +61,7 @@ async fn a_change_of_somebody_else_is_not_overwritten() {
         server.run(&["apply", applied.to_str().unwrap()]);
     };
     apply(&monitor);
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows", "first").await;
     browser.click("#rows a").await;
     browser.click("#buttons a[href$='/edit']").await;
@@ -87,7 +83,7 @@ async fn a_change_of_somebody_else_is_not_overwritten() {
 async fn a_monitor_of_a_file_has_no_form_and_secrets_are_never_shown() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "shop"));
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows", "shop").await;
     browser.click("#rows a").await;
     browser.wait_for_text("h1", "shop").await;
@@ -134,7 +130,7 @@ async fn sign_out_elsewhere(browser: &Browser, server: &Server, again: bool) {
 async fn what_was_typed_outlives_signing_out() {
     let site = Site::start();
     let server = Server::start("[]\n");
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     let value_of =
         async |css: &str| browser.eval(&format!("return document.querySelector('{css}').value")).await;
     browser.goto(&server.url("/monitors/new?type=website")).await;

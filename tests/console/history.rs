@@ -1,8 +1,6 @@
 //! The history of a monitor: outages and changes.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 #[tokio::test]
@@ -10,7 +8,7 @@ async fn an_outage_and_a_change_are_in_the_history_and_the_outage_is_acknowledge
     let site = Site::start();
     site.set_broken(true);
     let server = Server::start(&site.frequent_monitor("shop", "shop"));
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows", "down").await;
     server.write_monitors(&site.frequent_monitor("shop", "<b>store</b>"));
     browser.wait_for_text("#rows", "<b>store</b>").await;

@@ -4,13 +4,12 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use serde_json::{Map, Value, json};
-use vigie::browser::BrowserKind;
 use vigie::domain::MonitorType;
 use vigie::schema::field::{Access, Field, FieldTable, FieldType};
 use vigie::schema::json_schema::create_example;
 use vigie::schema::table::{alerting, for_type};
 
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::Server;
 
 /// Ends attributes and elements, runs scripts, and asks templates to compute.
@@ -133,7 +132,7 @@ async fn hostile_text_is_shown_as_text_wherever_it_comes_from() {
     assert!(count > 100, "only {count} fields of monitors took a hostile text");
     let all_columns = "/?column=id,key,type,target,last-run,duration,phases,day,day-durations,reason,since";
     paths.extend([all_columns.to_owned(), format!("/?q={}", urlencoded(HOSTILE))]);
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     for path in &paths {
         browser.goto(&server.url(path)).await;
         assert_eq!(browser.eval(INFECTED).await, false, "{path}");

@@ -1,8 +1,6 @@
 //! The keyboard: the command palette, and keys for what is done often.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 const CONTROL: char = '\u{e009}';
@@ -15,18 +13,18 @@ const ESCAPE: char = '\u{e00c}';
 async fn everything_frequent_is_a_few_keys_away() {
     let site = Site::start();
     let server = Server::start(&[site.monitor("a", "red shop"), site.monitor("b", "blue shop")].concat());
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows", "red shop").await;
     browser.type_into("body", &format!("{CONTROL}k{NULL}")).await;
     browser.wait_for_text("#palette-places", "Locations").await;
     browser.type_into("#palette input", "blue").await;
     browser.wait_until("return document.querySelectorAll('#palette-places a').length === 1").await;
     browser.type_into("#palette input", &format!("{DOWN}{ENTER}")).await;
-    browser.wait_for_text("h1", "blue shop").await;
+    browser.wait_for_page("blue shop").await;
     browser.type_into("body", "gl").await;
-    browser.wait_for_text("h1", "Locations").await;
+    browser.wait_for_page("Locations").await;
     browser.type_into("body", "gm").await;
-    browser.wait_for_text("h1", "Monitors").await;
+    browser.wait_for_page("Monitors").await;
     browser.type_into("body", "/").await;
     assert_eq!(browser.eval("return document.activeElement.name").await, "q");
     // Keys are letters while somebody types.
@@ -35,9 +33,9 @@ async fn everything_frequent_is_a_few_keys_away() {
     browser.type_into("[name=q]", &ESCAPE.to_string()).await;
     browser.eval("document.activeElement.blur()").await;
     browser.type_into("body", "n").await;
-    browser.wait_for_text("h1", "New monitor").await;
+    browser.wait_for_page("New monitor").await;
     browser.type_into("body", "?").await;
-    browser.wait_for_text("h1", "Console").await;
+    browser.wait_for_page("Console").await;
     // Single letters can be switched off; the palette stays.
     browser.click(".theme button[name=keys]").await;
     browser.wait_until("return document.documentElement.dataset.keys === 'off'").await;

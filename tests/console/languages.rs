@@ -1,8 +1,6 @@
 //! Pages in the language and the time zone of who reads them.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Chooses German and the time of Berlin, and opens the list of monitors.
@@ -19,7 +17,7 @@ async fn choose_german(browser: &Browser, server: &Server) {
 async fn a_person_reads_everything_in_german_and_updates_keep_to_it() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "shop"));
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows .pill", "ok").await;
     choose_german(&browser, &server).await;
     browser.wait_for_text("h1", "Monitore geprüft von").await;
@@ -56,7 +54,7 @@ async fn a_person_reads_everything_in_german_and_updates_keep_to_it() {
 async fn the_language_of_the_browser_counts_until_a_person_chooses() {
     let server = Server::start("[]\n");
     let setup = Setup { language: Some("fr-CH,fr,en"), ..Setup::default() };
-    let browser = Browser::open(BrowserKind::Chrome, setup).await;
+    let browser = Browser::open(usual_kind(), setup).await;
     browser.goto(&server.url("/")).await;
     browser.wait_for_text("h1", "Se connecter").await;
     choose_german(&browser, &server).await;

@@ -1,8 +1,6 @@
 //! The list of monitors as people use it.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Starts a server with the monitors `alpha`, `beta` and `gamma`.
@@ -14,7 +12,7 @@ fn start(site: &Site) -> Server {
 async fn a_list_is_sorted_and_has_the_columns_that_a_person_chooses() {
     let site = Site::start();
     let server = start(&site);
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows", "gamma").await;
     browser.click(".filter summary").await;
     browser.click(".filter select[name=sort] option[value=name]").await;
@@ -40,7 +38,7 @@ async fn chosen_monitors_stay_chosen_and_are_paused_after_a_preview() {
     let server = start(&site);
     for without_scripts in [false, true] {
         let setup = Setup { without_scripts, ..Setup::default() };
-        let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+        let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.wait_for_text("#rows", "gamma").await;
         for name in ["alpha", "gamma"] {
             browser.click(&format!("#rows input[aria-label^='Choose {name}']")).await;
@@ -71,7 +69,7 @@ async fn chosen_monitors_stay_chosen_and_are_paused_after_a_preview() {
 async fn what_a_file_defines_is_not_changed_and_all_of_a_list_can_be_chosen() {
     let site = Site::start();
     let server = start(&site);
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#rows", "gamma").await;
     browser.click("#bulk option[value=all]").await;
     browser.click("#bulk option[value=disable]").await;

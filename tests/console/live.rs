@@ -3,7 +3,7 @@
 use vigie::browser::BrowserKind;
 
 use crate::browser_pool::test_pool::browsers;
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 use crate::support::side_by_side::each;
 
@@ -43,7 +43,7 @@ async fn the_list_narrows_while_a_person_types_and_its_updates_follow() {
     let names = ["red", "green", "blue"];
     let monitors: String = names.iter().map(|name| site.monitor(name, name)).collect();
     let server = Server::start(&monitors);
-    let browser = open_list(&server, BrowserKind::Chrome).await;
+    let browser = open_list(&server, usual_kind()).await;
     browser.wait_for_text("#tiles", "3ok").await;
     browser.type_into("[name=q]", "ee").await;
     browser.wait_for_text("#rows", "green").await;
@@ -63,7 +63,7 @@ async fn the_list_narrows_while_a_person_types_and_its_updates_follow() {
 async fn a_page_outlives_a_restart_of_the_server_and_does_not_delay_its_end() {
     let site = Site::start();
     let mut server = Server::start(&site.monitor("a", "first"));
-    let browser = open_list(&server, BrowserKind::Chrome).await;
+    let browser = open_list(&server, usual_kind()).await;
     browser.eval("window.sameDocument = true").await;
     server.stop();
     let log = server.log();
@@ -82,7 +82,7 @@ async fn a_page_outlives_a_restart_of_the_server_and_does_not_delay_its_end() {
 async fn signing_out_elsewhere_stops_the_updates_and_says_so() {
     let site = Site::start();
     let server = Server::start(&site.monitor("a", "first"));
-    let browser = open_list(&server, BrowserKind::Chrome).await;
+    let browser = open_list(&server, usual_kind()).await;
     browser.type_into("[name=q]", "first").await;
     let list = browser.client.window().await.unwrap();
     let other = browser.client.new_window(true).await.unwrap();

@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::Server;
 
 const COUNT: usize = 10_000;
@@ -19,7 +17,7 @@ async fn ten_thousand_monitors_are_searched_paged_and_changed() {
         );
     }
     let server = Server::start(&monitors);
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.wait_for_text("#tiles", "10000all").await;
     browser.wait_for_text("#live-state", "Live").await;
     browser.wait_for_text("#rows", "host 00000").await;

@@ -18,6 +18,7 @@ mod many;
 mod preferences;
 mod results;
 mod server;
+mod shared_browsers;
 mod shell;
 mod slow;
 mod users;

@@ -1,17 +1,15 @@
 //! Language, time zone and account of a browser.
 
 use serde_json::{Value, json};
-use vigie::browser::BrowserKind;
 
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
 #[tokio::test]
 async fn a_person_reads_in_their_language_and_time_zone() {
     let server = Server::start("[]\n");
-    for without_scripts in [false, true] {
-        let setup = Setup { without_scripts, ..Setup::default() };
-        let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+    for setup in flow_setups() {
+        let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.goto(&server.url("/locations?x=1")).await;
         browser.click("footer a[href='/preferences']").await;
         browser.wait_for_text("h1", "Preferences").await;
@@ -38,7 +36,7 @@ async fn a_person_reads_in_their_language_and_time_zone() {
 async fn the_host_looks_at_one_of_several_accounts() {
     let site = Site::start();
     let server = Server::start(&site.monitor("a", "of the first"));
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.goto(&server.url("/preferences")).await;
     assert_eq!(browser.text("#account").await, "", "there is one account only");
     server.run(&["customer", "add", "<Shop>"]);

@@ -4,9 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use serde_json::Value;
-use vigie::browser::BrowserKind;
 
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Goes to the first result of the first monitor.
@@ -34,7 +33,7 @@ async fn sign_in(browser: &Browser, server: &Server) {
 async fn a_result_is_shared_opened_without_a_login_and_ended() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "<b>shop"));
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     open_result(&browser).await;
     browser.click(".share button").await;
     browser.wait_for_text("h1", "<b>shop is shared").await;
@@ -96,7 +95,7 @@ async fn a_waterfall_has_the_document_and_is_narrowed_to_what_failed() {
         "- {{key: page, type: website, name: page, billing_plancode: x, url: 'http://127.0.0.1:{port}/', interval: 1, timeout: 10, interval_fullpage: 60}}\n"
     );
     let server = Server::start(&monitor);
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     open_result(&browser).await;
     let visible = "return [...document.querySelectorAll('.waterfall tbody tr')].filter((row) => row.checkVisibility()) \
                    .map((row) => row.dataset.kind + ' ' + row.querySelector('.pill').textContent).join(', ')";
@@ -125,7 +124,7 @@ const ADD_PICTURES: &str = "
 #[tokio::test]
 async fn a_picture_is_shown_large_arrows_go_on_and_escape_closes() {
     let server = Server::start("[]\n");
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.client.execute_async(ADD_PICTURES, vec![]).await.unwrap();
     browser.click(".shots figure:nth-child(2) a").await;
     browser.wait_until("return document.querySelector('dialog.zoom').open").await;

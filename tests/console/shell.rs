@@ -1,9 +1,7 @@
 //! What surrounds every page: navigation, theme, and that pages work without scripts.
 
-use vigie::browser::BrowserKind;
-
 use crate::browser_pool::test_pool::browsers;
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 use crate::support::side_by_side::each;
 
@@ -41,7 +39,7 @@ async fn a_person_finds_their_way_and_the_browser_has_nothing_to_complain_about(
 #[tokio::test]
 async fn the_theme_is_kept_by_the_browser() {
     let server = Server::start("[]\n");
-    let browser = Browser::open(BrowserKind::Chrome, Setup::default()).await;
+    let browser = Browser::open(usual_kind(), Setup::default()).await;
     let background = "return getComputedStyle(document.body).backgroundColor";
     browser.goto(&server.url("/sign-in")).await;
     let mut seen = Vec::new();
@@ -63,7 +61,7 @@ async fn every_page_and_form_works_without_scripts() {
     let site = Site::start();
     let server = Server::start(&[site.monitor("a", "red shop"), site.monitor("b", "blue shop")].concat());
     let setup = Setup { without_scripts: true, ..Setup::default() };
-    let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+    let browser = Browser::signed_in(usual_kind(), setup, &server).await;
     browser.wait_for_text("#rows", "red shop").await;
     browser.type_into("[name=q]", "blue").await;
     browser.click(".filter button").await;
@@ -87,7 +85,7 @@ async fn every_page_and_form_works_without_scripts() {
 #[tokio::test]
 async fn the_first_key_skips_to_the_content() {
     let server = Server::start("[]\n");
-    let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
     browser.type_into("body", "\u{e004}").await;
     assert_eq!(browser.eval("return document.activeElement.className").await, "skip");
     browser.type_into(".skip", "\u{e007}").await;

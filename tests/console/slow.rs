@@ -12,15 +12,32 @@ use crate::console::server::{Server, Site};
 #[derive(Debug)]
 struct SlowNetwork(u32, u32);
 
+/// Makes it as fast as it is again.
+#[derive(Debug)]
+struct UsualNetwork;
+
+/// Where the driver is told about the network.
+const CONDITIONS: &str = "chromium/network_conditions";
+
 impl WebDriverCompatibleCommand for SlowNetwork {
     fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
-        base.join(&format!("session/{}/chromium/network_conditions", session.unwrap_or_default()))
+        base.join(&format!("session/{}/{CONDITIONS}", session.unwrap_or_default()))
     }
 
     fn method_and_body(&self, _: &url::Url) -> (Method, Option<String>) {
         let Self(latency, throughput) = self;
         let conditions = json!({"offline": false, "latency": latency, "download_throughput": throughput, "upload_throughput": throughput});
         (Method::POST, Some(json!({"network_conditions": conditions}).to_string()))
+    }
+}
+
+impl WebDriverCompatibleCommand for UsualNetwork {
+    fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/{CONDITIONS}", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (Method, Option<String>) {
+        (Method::DELETE, None)
     }
 }
 
@@ -48,5 +65,6 @@ async fn a_slow_network_delays_a_page_and_takes_nothing_from_it() {
     browser.goto(&server.url("/?q=once")).await;
     browser.wait_for_text("#rows", "once").await;
     assert_eq!(browser.eval("return document.querySelectorAll('#rows tbody tr').length").await, 1);
+    browser.client.issue_cmd(UsualNetwork).await.unwrap();
     browser.close().await;
 }

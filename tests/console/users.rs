@@ -1,8 +1,6 @@
 //! Users of one account, each with a browser.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 const PASSWORD: &str = "correct horse battery";
@@ -27,7 +25,7 @@ async fn two_users_see_each_other_and_overwrite_nothing() {
     let server = Server::start("[]\n");
     add_user(&server, "ann", "ADMIN");
     add_user(&server, "bob", "POWER-USER");
-    let ann = Browser::open(BrowserKind::Chrome, Setup::default()).await;
+    let ann = Browser::open(usual_kind(), Setup::default()).await;
     sign_in(&ann, &server, "ann", PASSWORD).await;
     ann.wait_for_text(".session", "ann").await;
     ann.goto(&server.url("/monitors/new?type=website")).await;
@@ -65,7 +63,7 @@ async fn a_viewer_changes_the_own_password_and_an_admin_the_account() {
     let server = Server::start("[]\n");
     add_user(&server, "vera", "READONLY");
     add_user(&server, "ann", "ADMIN");
-    let browser = Browser::open(BrowserKind::Chrome, Setup::default()).await;
+    let browser = Browser::open(usual_kind(), Setup::default()).await;
     sign_in(&browser, &server, "vera", PASSWORD).await;
     browser.wait_for_text("h1", "Monitors").await;
     browser.goto(&server.url("/account")).await;

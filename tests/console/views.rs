@@ -1,8 +1,6 @@
 //! Saved views of the list: made from its filters, opened by their address, replaced, renamed and removed.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
 async fn save_as(browser: &Browser, name: &str) {
@@ -20,9 +18,8 @@ async fn a_list_is_saved_as_a_view_with_an_address_of_its_own() {
             .concat()
     };
     let server = Server::start(&monitors("beta"));
-    for without_scripts in [false, true] {
-        let setup = Setup { without_scripts, ..Setup::default() };
-        let browser = Browser::signed_in(BrowserKind::Chrome, setup, &server).await;
+    for setup in flow_setups() {
+        let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.wait_for_text("#rows", "gamma").await;
         browser.goto(&server.url("/?q=bet&sort=name")).await;
         browser.wait_for_text("#rows", "beta").await;
@@ -37,7 +34,7 @@ async fn a_list_is_saved_as_a_view_with_an_address_of_its_own() {
         // The name leads there, too.
         browser.goto(&server.url("/views/%3Cb%3E%20team")).await;
         browser.wait_for_text("h1", "<b> team").await;
-        if !without_scripts {
+        if !setup.without_scripts {
             browser.wait_for_text("#live-state", "Live").await;
             server.write_monitors(&monitors("beta two"));
             browser.wait_for_text("#rows", "beta two").await;

@@ -1,8 +1,6 @@
 //! The walk of somebody who has never seen Vigie: an API check from nothing to muted, click by click.
 
-use vigie::browser::BrowserKind;
-
-use crate::console::browser::{Browser, Setup};
+use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
 
 /// Most clicks of the whole walk. A choice in a list counts twice: it is opened, then an option clicked.
@@ -39,7 +37,7 @@ impl Walker {
 async fn an_api_check_is_made_seen_failing_fixed_and_muted_within_forty_clicks() {
     let site = Site::start();
     let server = Server::start("[]\n");
-    let browser = Browser::open(BrowserKind::Chrome, Setup::default()).await;
+    let browser = Browser::open(usual_kind(), Setup::default()).await;
     // Signs in with the link that `vigie open` prints.
     browser.goto(&server.sign_in_link()).await;
     let mut walker = Walker { browser, clicks: 0 };
