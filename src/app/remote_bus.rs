@@ -22,8 +22,8 @@ use crate::bus::nats::{
 };
 use crate::clock::Clock;
 use crate::domain::LocationId;
-use crate::service::ServiceError;
-use crate::service::agents::AgentService;
+use crate::service::agents::{AgentService, RemoteLocationRecord};
+use crate::service::{MonitorReader, RemoteLocationName, ServiceError};
 use crate::settings::BusSettings;
 use crate::store::Store;
 use crate::sync::Mutex;
@@ -40,6 +40,7 @@ pub(super) struct RemoteBusInputs {
     pub(super) bus: Arc<CombinedBus>,
     pub(super) receiver: Arc<dyn ResultReceiver>,
     pub(super) planner: Arc<LocalPlanner>,
+    pub(super) monitor_reader: Arc<MonitorReader>,
     pub(super) store: Arc<dyn Store>,
     pub(super) database_timeline: String,
     pub(super) may_publish: PublishPermission,
@@ -92,6 +93,7 @@ pub(super) async fn start(
     let locations = Locations {
         agent_service: Arc::clone(agent_service),
         bus: Arc::clone(&nats_bus),
+        monitor_reader: Arc::clone(&inputs.monitor_reader),
         owners,
         known: Mutex::default(),
     };
@@ -142,6 +144,7 @@ pub(super) async fn start(
 struct Locations {
     agent_service: Arc<AgentService>,
     bus: Arc<NatsBus>,
+    monitor_reader: Arc<MonitorReader>,
     owners: LocationOwners,
     /// The locations as the bus has them.
     known: Mutex<BTreeMap<LocationId, KnownLocation>>,
@@ -176,6 +179,11 @@ impl Locations {
 
     async fn try_refresh(&self) -> Result<(), ServiceError> {
         let records = self.agent_service.remote_locations().await?;
+        let to_name = |record: &RemoteLocationRecord| RemoteLocationName {
+            location: record.location.clone(),
+            owner: Some(record.customer).filter(|_| !record.is_shared),
+        };
+        self.monitor_reader.set_remote_locations(records.iter().map(to_name).collect());
         let newest_keys = self.agent_service.newest_data_keys().await?;
         let before = self.known.lock().clone();
         let mut current = BTreeMap::new();

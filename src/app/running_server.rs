@@ -358,6 +358,7 @@ impl RunningServer {
             bus: Arc::clone(&self.bus),
             receiver: self.ingestor.clone(),
             planner: Arc::clone(&self.services.planner),
+            monitor_reader: Arc::clone(&self.monitor_reader),
             store: self.store.clone(),
             // Agents deliver the last ten minutes again after each start with an engine that cannot tell.
             database_timeline: self

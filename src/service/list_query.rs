@@ -12,6 +12,9 @@ const MAX_TEXT: usize = 255;
 /// The name of no column, which tells a choice of none from no choice.
 const NO_COLUMN: &str = "none";
 
+/// The location that is none, but chosen.
+pub const ALL_LOCATIONS: &str = "all";
+
 /// The query of the list of monitors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListQuery {
@@ -23,6 +26,8 @@ pub struct ListQuery {
     pub monitor_type: Option<MonitorType>,
     /// Location that has checked the monitor.
     pub location: Option<LocationId>,
+    /// Whether no location was chosen on purpose: it does not start with the one that the person looks at.
+    pub at_all_locations: bool,
     /// Recipient that can be told about the monitor.
     pub recipient: Option<RecipientId>,
     /// Only monitors with an open outage.
@@ -62,6 +67,10 @@ impl ListQuery {
             let is_known = match &*name {
                 "standing" => keep(&mut query.status, MonitorStatus::parse(&value)),
                 "type" => keep(&mut query.monitor_type, MonitorType::from_name(&value)),
+                "location" if value == ALL_LOCATIONS => {
+                    query.at_all_locations = true;
+                    true
+                }
                 "location" => keep(&mut query.location, value.parse().ok().map(LocationId)),
                 "recipient" => keep(&mut query.recipient, value.parse().ok().map(RecipientId)),
                 "down" => {
@@ -166,6 +175,11 @@ impl ListQuery {
         }
     }
 
+    fn location_text(&self) -> Option<String> {
+        let chosen = self.location.map(|location| location.to_string());
+        chosen.or_else(|| self.at_all_locations.then(|| ALL_LOCATIONS.to_owned()))
+    }
+
     /// Returns the query as in an address after the `?`, without what is at its default.
     #[must_use]
     pub fn to_text(&self) -> String {
@@ -174,7 +188,7 @@ impl ListQuery {
         let parameters = [
             ("standing", self.status.map(|status| status.as_str().to_owned())),
             ("type", self.monitor_type.map(|monitor_type| monitor_type.name().to_owned())),
-            ("location", self.location.map(|location| location.to_string())),
+            ("location", self.location_text()),
             ("recipient", self.recipient.map(|recipient| recipient.to_string())),
             ("down", self.only_down.then(|| "1".to_owned())),
             ("q", text(&self.search_text)),
@@ -215,6 +229,7 @@ mod tests {
         assert_eq!((&repeated.properties, &repeated.columns), (&query.properties, &query.columns));
         assert_eq!((query.search_text.as_str(), query.page_number), ("a & b", 3));
         assert_eq!(query.to_path(), address);
+        assert_eq!(ListQuery::parse("location=all").to_path(), "/?location=all");
         let odd = ListQuery::parse("page=0&standing=odd&sort=odd&location=x");
         assert_eq!(odd.to_path(), "/");
     }

@@ -12,6 +12,7 @@ mod custom_property_filter;
 mod error_budget_cache;
 mod error_budgets;
 mod events;
+mod known_locations;
 mod list_columns;
 mod list_query;
 mod monitor_marks;
@@ -53,8 +54,9 @@ pub use client_connection::ClientConnection;
 pub use custom_property_filter::{CustomPropertyFilter, CustomPropertyFilters, property_filter};
 pub use error_budget_cache::{BudgetOfGoal, ErrorBudgets};
 pub use events::{EventMarker, event_series};
+pub use known_locations::{LocationAudience, RemoteLocationName};
 pub use list_columns::{Column, Columns};
-pub use list_query::ListQuery;
+pub use list_query::{ALL_LOCATIONS, ListQuery};
 pub use monitor_marks::{MarkKind, MonitorMark};
 pub use monitor_reader::MonitorReader;
 pub use monitors::{

@@ -10,6 +10,7 @@ use super::caller::Caller;
 use super::custom_property_filter::CustomPropertyFilters;
 use super::error_budget_cache::ErrorBudgetCache;
 use super::events::{EventMarker, event_markers};
+use super::known_locations::{KnownLocations, LocationAudience, RemoteLocationName};
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
 use super::rollup_cache::RollupCache;
@@ -29,14 +30,13 @@ use crate::store::{
     AlertStore, ConfigStore, MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination,
     ResultFilter, ResultStore, StoreError,
 };
-use crate::sync::RwLock;
 use crate::telemetry::PropertyCount;
 
 /// Reads the monitors in memory and their stored results.
 pub struct MonitorReader {
     result_store: Arc<dyn ResultStore>,
     monitor_cache: Arc<MonitorCache>,
-    locations: RwLock<Arc<[Location]>>,
+    locations: KnownLocations,
     board_cache: BoardCache,
     rollup_cache: RollupCache,
     health_source: OverallHealthSource,
@@ -61,7 +61,7 @@ impl MonitorReader {
             board_cache: BoardCache::new(Arc::clone(&result_store), Arc::clone(&monitor_cache)),
             result_store,
             monitor_cache,
-            locations: RwLock::new(locations.into()),
+            locations: KnownLocations::new(locations),
             rollup_cache: RollupCache::default(),
             health_source: OverallHealthSource::default(),
             account_cache: OnceLock::new(),
@@ -182,15 +182,26 @@ impl MonitorReader {
         }
     }
 
-    /// Returns the locations of this process.
+    /// Returns the locations of this process, and those with agents on other hosts, whose names pages show.
     #[must_use]
     pub fn locations(&self) -> Arc<[Location]> {
-        Arc::clone(&self.locations.read())
+        self.locations.all()
+    }
+
+    /// Returns those of [`Self::locations`] that `audience` may choose.
+    #[must_use]
+    pub fn locations_for(&self, audience: LocationAudience) -> Arc<[Location]> {
+        self.locations.for_audience(audience)
+    }
+
+    /// Sets the locations with agents on other hosts.
+    pub fn set_remote_locations(&self, locations: Vec<RemoteLocationName>) {
+        self.locations.set_remote(locations);
     }
 
     /// Sets the locations of this process.
     pub fn set_locations(&self, locations: Vec<Location>) {
-        *self.locations.write() = locations.into();
+        self.locations.set_local(locations);
     }
 
     /// Returns the store of the samples that SLA reports are computed from.

@@ -47,6 +47,13 @@ pub(super) const SHELL: &[Row] = &[
         "Elles valent pour ce navigateur. Les heures de l’API et des fichiers CSV sont toujours en UTC.",
     ),
     ("all accounts", "alle Konten", "tous les comptes"),
+    ("all locations", "alle Standorte", "tous les emplacements"),
+    ("Location: {name}", "Standort: {name}", "Emplacement : {name}"),
+    (
+        "The list of monitors starts with those that it checks, and forms check from it.",
+        "Die Liste der Monitore beginnt mit denen, die er prüft, und Formulare prüfen von ihm aus.",
+        "La liste des moniteurs commence par ceux qu’il vérifie, et les formulaires vérifient depuis lui.",
+    ),
     ("that of the browser", "die des Browsers", "celle du navigateur"),
     ("Cancel", "Abbrechen", "Annuler"),
     ("that of the account", "die des Kontos", "celui du compte"),

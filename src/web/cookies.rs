@@ -13,7 +13,7 @@ const FORM_COOKIE_SECONDS: u64 = 3_600;
 /// How long a browser keeps the look of the pages, in seconds: a year.
 const PREFERENCES_COOKIE_SECONDS: u64 = 365 * 86_400;
 /// Longest value that is read, in bytes; longer ones were never set.
-const MAX_VALUE_BYTES: usize = 128;
+const MAX_VALUE_BYTES: usize = 256;
 
 /// A cookie of the pages.
 #[derive(Clone, Copy, Debug)]

@@ -19,6 +19,7 @@ mod html;
 mod known_hosts;
 mod latency;
 mod live;
+mod location_switch;
 mod locations_page;
 mod locations_state;
 mod manual;

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use super::cookies::{Cookie, CookieScope};
 use super::csrf::{form_token, request_authority};
 use super::known_hosts::KnownHosts;
+use super::location_switch::LocationSwitch;
 use super::notice::{render_notice_page, render_retry_page};
 use super::page_frame::{PageFrame, render_page};
 use super::preferences::Preferences;
@@ -31,7 +32,7 @@ pub struct PageAuth {
     pub is_public: bool,
     /// Verifies sessions and tokens.
     pub account_service: Arc<AccountService>,
-    /// Supplies the time zones of accounts; without it, that of all is UTC.
+    /// Supplies the time zones of accounts and the locations; without it, that of all is UTC, and there are none.
     pub account_data: Option<Arc<MonitorReader>>,
     /// Names under which browsers may reach the pages.
     pub known_hosts: KnownHosts,
@@ -98,7 +99,7 @@ impl PageAuth {
             Ok(None) => Ok(None),
             Err(error) => return Err(login_check_unavailable(&error)),
         };
-        match viewer {
+        let viewer = match viewer {
             // On public pages, a login must not reduce what the caller sees.
             Ok(Some(viewer)) if self.is_public && viewer.preferences.account.is_none() => {
                 // Of other accounts, it sees what everybody sees.
@@ -112,7 +113,15 @@ impl PageAuth {
             Ok(None) if self.is_public => Ok(public_viewer(SessionControl::SignIn, preferences)),
             Ok(None) if bearer.is_none() && wants_html(head) => Err(redirect_to_sign_in(head)),
             Ok(None) => Err(login_required(head)),
-        }
+        };
+        viewer.map(|viewer| Viewer { location_switch: self.location_switch(&viewer), ..viewer })
+    }
+
+    /// Returns the location that `viewer` looks at.
+    fn location_switch(&self, viewer: &Viewer) -> LocationSwitch {
+        let audience = viewer.location_audience();
+        let locations = self.account_data.as_ref().map(|account_data| account_data.locations_for(audience));
+        LocationSwitch::new(locations.unwrap_or_default(), &viewer.preferences)
     }
 
     /// Returns the caller in the account that the host has chosen, with the name of that account, and adds what `preferences`
@@ -246,13 +255,19 @@ fn viewer_for(
     let sees_everything = caller.user_id == UserId::HOST
         && caller.customer == CustomerId::OPERATOR
         && preferences.account.is_none();
-    Ok(if sees_everything {
-        let (captures, caller) = (CaptureAccess::Everybody, Some(caller.clone()));
-        Viewer { visible_account: None, caller, captures, can_see_query_values, session_control, preferences }
+    let (visible_account, captures) = if sees_everything {
+        (None, CaptureAccess::Everybody)
     } else {
-        let (visible_account, captures) = (Some(caller.customer), CaptureAccess::Account(caller.customer));
-        let caller = Some(caller.clone());
-        Viewer { visible_account, caller, captures, can_see_query_values, session_control, preferences }
+        (Some(caller.customer), CaptureAccess::Account(caller.customer))
+    };
+    Ok(Viewer {
+        visible_account,
+        caller: Some(caller.clone()),
+        captures,
+        can_see_query_values,
+        session_control,
+        preferences,
+        location_switch: LocationSwitch::default(),
     })
 }
 
@@ -266,6 +281,7 @@ fn public_viewer(session_control: SessionControl, preferences: Preferences) -> V
         can_see_query_values: false,
         session_control,
         preferences,
+        location_switch: LocationSwitch::default(),
     }
 }
 

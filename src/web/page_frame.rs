@@ -4,6 +4,7 @@ use askama::Template;
 use axum::response::Html;
 
 use super::assets::asset_url;
+use super::location_switch::LocationSwitch;
 use super::preferences::{Preferences, Theme};
 use super::viewer::{SessionControl, Viewer};
 use crate::domain::Timestamp;
@@ -96,6 +97,8 @@ pub(super) struct PageFrame<'a> {
     pub(super) session_control: &'a SessionControl,
     /// How the person wants it to look.
     pub(super) preferences: Preferences,
+    /// The location that the person looks at; `None` where there is no person yet.
+    pub(super) location_switch: Option<&'a LocationSwitch>,
     /// The section that it belongs to.
     pub(super) section: Option<Section>,
     /// The pages above it, from the top; empty for the page of a section.
@@ -114,7 +117,8 @@ impl<'a> PageFrame<'a> {
     /// Returns the frame of a page for `viewer`, in no section.
     pub(super) fn new(title: &'a str, viewer: &'a Viewer) -> Self {
         let session_control = &viewer.session_control;
-        Self { session_control, ..Self::without_viewer(title, viewer.preferences) }
+        let location_switch = Some(&viewer.location_switch);
+        Self { session_control, location_switch, ..Self::without_viewer(title, viewer.preferences) }
     }
 
     /// Returns the frame of a page for somebody who is not signed in.
@@ -123,6 +127,7 @@ impl<'a> PageFrame<'a> {
             title,
             session_control: &SessionControl::Nothing,
             preferences,
+            location_switch: None,
             section: None,
             breadcrumbs: Vec::new(),
             referrer: Referrer::default(),
@@ -156,6 +161,12 @@ impl<'a> PageFrame<'a> {
     /// Whether the navigation leads to `section`: to an account, only for its users.
     fn shows(&self, section: Section) -> bool {
         section != Section::Account || self.has_palette()
+    }
+
+    /// Returns the name of the location that the person looks at, where there are several.
+    fn location_name(&self, t: &Locale) -> Option<&str> {
+        let switch = self.location_switch.filter(|switch| !switch.choices().is_empty());
+        switch.map(|switch| switch.name(t))
     }
 
     fn theme(&self) -> Theme {

@@ -4,7 +4,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 
 use super::cookies::{Cookie, CookieScope};
-use crate::domain::CustomerId;
+use crate::domain::{CustomerId, LocationId};
 use crate::texts::{Language, Locale, Zone, accepted_language, key};
 
 /// The colours of the pages.
@@ -50,6 +50,8 @@ pub(super) struct Preferences {
     pub(super) zone: Option<Zone>,
     /// The account that the host looks at; `None` for all of them. Of no effect for others, who belong to one.
     pub(super) account: Option<CustomerId>,
+    /// The location that the person looks at; `None` for all of them.
+    pub(super) location: Option<LocationId>,
     /// What the browser says.
     accepted_language: Language,
     /// The time zone of the account.
@@ -64,6 +66,7 @@ impl Default for Preferences {
             language: None,
             zone: None,
             account: None,
+            location: None,
             accepted_language: Language::default(),
             account_zone: Zone::default(),
         }
@@ -122,6 +125,8 @@ impl Preferences {
             ("language", code) => self.language = Language::from_code(code).or(self.language),
             ("account", "") => self.account = None,
             ("account", id) => self.account = id.parse().ok().map(CustomerId).or(self.account),
+            ("location", "") => self.location = None,
+            ("location", id) => self.location = id.parse().ok().map(LocationId).or(self.location),
             ("zone", "") => self.zone = None,
             ("zone", zone) => self.zone = Zone::from_name(zone).or(self.zone),
             _ => {}
@@ -142,6 +147,9 @@ impl Preferences {
         if let Some(account) = self.account {
             value.append_pair("account", &account.to_string());
         }
+        if let Some(location) = self.location {
+            value.append_pair("location", &location.to_string());
+        }
         value.finish()
     }
 }
@@ -157,7 +165,7 @@ mod tests {
             [("theme", "dark"), ("keys", "off"), ("theme", "pink"), ("keys", "x"), ("z", "y")]
                 .into_iter()
                 .chain([("language", "de"), ("language", "xx"), ("zone", "Etc/GMT+5"), ("zone", "Mars/Base")])
-                .chain([("account", "12"), ("account", "x")])
+                .chain([("account", "12"), ("account", "x"), ("location", "3"), ("location", "y")])
         {
             preferences.set(name, value);
         }
@@ -167,6 +175,7 @@ mod tests {
             language: Some(Language::German),
             zone: Zone::from_name("Etc/GMT+5"),
             account: Some(CustomerId(12)),
+            location: Some(LocationId(3)),
             ..Preferences::default()
         };
         assert_eq!(preferences, expected);

@@ -13,10 +13,12 @@ use super::csrf::RequestOrigin;
 use super::forms::{
     foreign_form_response, is_local_path, local_path, origin_from_head, read_form, see_other,
 };
+use super::location_switch::LocationSwitch;
 use super::page_auth::{PageAuth, login_check_unavailable};
 use super::page_frame::{PageFrame, render_page};
 use super::preferences::Preferences;
 use crate::domain::{ConfigRecord, CustomerId, UserId};
+use crate::service::ListQuery;
 use crate::texts::{Language, Locale, Zone};
 
 /// Path of the page.
@@ -28,6 +30,7 @@ struct PreferencesPage {
     preferences: Preferences,
     /// Ids and names of the accounts; empty where there is no choice.
     accounts: Vec<(CustomerId, String)>,
+    location_switch: LocationSwitch,
     next: String,
     t: Locale,
 }
@@ -56,8 +59,10 @@ pub(super) async fn get_preferences(State(auth): State<PageAuth>, head: Parts) -
         path if path.starts_with(PATH) => "/".to_owned(),
         path => local_path(&path),
     };
+    let location_switch = viewer.as_ref().map(|viewer| viewer.location_switch.clone()).unwrap_or_default();
     // Writing into a string cannot fail.
-    let body = PreferencesPage { preferences, accounts, next, t }.render().unwrap_or_default();
+    let body =
+        PreferencesPage { preferences, accounts, location_switch, next, t }.render().unwrap_or_default();
     let title = format!("{} · Vigie", t.text("Preferences"));
     let frame = viewer.as_ref().map_or_else(
         || PageFrame::without_viewer(&title, preferences),
@@ -86,7 +91,13 @@ pub(super) async fn post_preferences(State(auth): State<PageAuth>, request: Requ
     for (name, value) in &form {
         preferences.set(name, value);
     }
-    let next = form.get("next").cloned().unwrap_or_else(|| referring_path(&head));
+    let mut next = form.get("next").cloned().unwrap_or_else(|| referring_path(&head));
+    // A list that shows the location before would not change.
+    if form.contains_key("location")
+        && let Some(query) = next.strip_prefix("/?")
+    {
+        next = ListQuery { location: None, at_all_locations: false, ..ListQuery::parse(query) }.to_path();
+    }
     let cookie = CookieScope::of(&head).header_to_set(Cookie::Preferences, &preferences.to_cookie_value());
     see_other(if is_local_path(&next) { &next } else { "/" }, cookie)
 }

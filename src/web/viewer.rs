@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::csrf::FORM_TOKEN_FIELD;
+use super::location_switch::LocationSwitch;
 use super::preferences::Preferences;
 use crate::domain::{CustomerId, Permission, UserId, escape_html};
-use crate::service::Caller;
+use crate::service::{Caller, LocationAudience};
 use crate::texts::Locale;
 
 /// What the caller may see.
@@ -23,6 +24,8 @@ pub(super) struct Viewer {
     pub(super) session_control: SessionControl,
     /// How the person wants the pages to look.
     pub(super) preferences: Preferences,
+    /// The location that the person looks at.
+    pub(super) location_switch: LocationSwitch,
 }
 
 /// The viewer is not signed in.
@@ -42,6 +45,17 @@ impl Viewer {
         match caller.user_id {
             UserId::HOST => Some(Caller { customer, ..caller }),
             _ => Some(caller).filter(|caller| caller.customer == customer),
+        }
+    }
+
+    /// Returns whose locations the viewer may choose.
+    pub(super) fn location_audience(&self) -> LocationAudience {
+        match &self.caller {
+            Some(caller) if caller.user_id == UserId::HOST && self.preferences.account.is_none() => {
+                LocationAudience::Host
+            }
+            Some(caller) => LocationAudience::Account(caller.customer),
+            None => LocationAudience::Public,
         }
     }
 
@@ -127,5 +141,6 @@ pub(super) fn test_viewer() -> Viewer {
         can_see_query_values: true,
         session_control: SessionControl::Nothing,
         preferences: Preferences::default(),
+        location_switch: LocationSwitch::default(),
     }
 }

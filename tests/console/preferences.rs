@@ -74,3 +74,39 @@ async fn the_host_looks_at_one_of_several_accounts() {
     assert!(!browser.text(".session").await.contains("Shop"));
     browser.close().await;
 }
+
+#[tokio::test]
+async fn a_person_looks_at_one_of_several_locations() {
+    let site = Site::start();
+    let settings = "locations:\n- {id: 2, name: Lyon <1>, region: 2}\n";
+    let server = Server::start_with(&site.monitor("a", "checked here"), settings);
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
+    browser.wait_for_text("#rows .pill", "ok").await;
+    browser.goto(&server.url("/?sort=name")).await;
+    assert_eq!(browser.text("header .place").await, "all locations");
+    browser.click("header .place").await;
+    browser.wait_for_page("Preferences").await;
+    browser.choose("#location", "Lyon <1>").await;
+    browser.click(".submit button").await;
+    browser.wait_for_text("header .place", "Lyon <1>").await;
+    assert_eq!(browser.path().await, "/?location=2&sort=name", "the list shows it at once");
+    browser.wait_for_text("#rows", "No monitor").await;
+    // The filter leads elsewhere, and stays there.
+    browser.goto(&server.url("/")).await;
+    assert_eq!(browser.path().await, "/?location=2");
+    browser.eval("document.querySelector('.filter details').open = true").await;
+    browser.choose("[name=location]", "all").await;
+    browser.wait_for_text("#rows", "checked here").await;
+    browser.wait_until("return location.search === '?location=all'").await;
+    browser.goto(&server.url("/monitors/new?type=website")).await;
+    assert_eq!(browser.eval("return document.querySelector('[name=check_location]').value").await, "2");
+    browser.click("header .place").await;
+    browser.wait_for_page("Preferences").await;
+    browser.choose("#location", "all locations").await;
+    browser.click(".submit button").await;
+    browser.wait_for_text("header .place", "all locations").await;
+    browser.goto(&server.url("/")).await;
+    browser.wait_for_text("#rows", "checked here").await;
+    assert_eq!(browser.path().await, "/");
+    browser.close().await;
+}

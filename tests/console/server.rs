@@ -23,7 +23,13 @@ pub struct Server {
 impl Server {
     /// Starts a server with the monitors in `yaml`.
     pub fn start(yaml: &str) -> Self {
+        Self::start_with(yaml, "")
+    }
+
+    /// Starts a server with the monitors in `yaml` and these settings.
+    pub fn start_with(yaml: &str, settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("vigie.yaml"), settings).unwrap();
         fs::create_dir(folder.path().join("monitors")).unwrap();
         let port = free_port();
         let child = Self::spawn(&folder, port);
@@ -63,6 +69,7 @@ impl Server {
             command.env_remove(name);
         }
         command.arg("serve").args(["--listen", &format!("127.0.0.1:{port}")]);
+        command.arg("--config").arg(folder.path().join("vigie.yaml"));
         command.arg("--data").arg(folder.path().join("data"));
         command.arg("--monitors").arg(folder.path().join("monitors"));
         let log = fs::File::options().append(true).create(true).open(folder.path().join("log")).unwrap();

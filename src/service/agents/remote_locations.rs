@@ -18,6 +18,8 @@ pub struct RemoteLocationRecord {
     pub location: Location,
     /// The account that created it.
     pub customer: CustomerId,
+    /// Whether all accounts may use it.
+    pub is_shared: bool,
     /// Whether it verifies failures of monitors that do not run there.
     pub can_verify: bool,
 }
@@ -40,7 +42,13 @@ impl AgentService {
                 .filter(|_| location_ids.contains(&location_id))?;
             let (name, region_code) = (settings.name.to_owned(), settings.region);
             let location = Location { id: location_id, name, region_code };
-            Some(RemoteLocationRecord { location, customer: record.customer, can_verify: settings.verifies })
+            let is_shared = record.customer == CustomerId::OPERATOR && !settings.private;
+            Some(RemoteLocationRecord {
+                location,
+                customer: record.customer,
+                is_shared,
+                can_verify: settings.verifies,
+            })
         };
         Ok(records.iter().filter_map(to_location).collect())
     }

@@ -87,6 +87,7 @@ impl<'a> FormPage<'a> {
             t,
         };
         let locations = context.locations.iter();
+        let own_location = viewer.location_switch.chosen().map_or_else(String::new, |id| id.to_string());
         let form = MonitorForm {
             title: &title,
             action: &action,
@@ -98,7 +99,7 @@ impl<'a> FormPage<'a> {
             sections: form_sections(monitor_type, content, &self.subject.stored_values()),
             cancel_path: &cancel_path,
             locations: locations.map(|location| (location.id.to_string(), location.name.clone())).collect(),
-            check_location: self.texts.get(CHECK_LOCATION).map_or("", String::as_str),
+            check_location: self.texts.get(CHECK_LOCATION).unwrap_or(&own_location),
             check,
             shown_as: self.shown_as,
             t,

@@ -15,10 +15,12 @@ use super::rows::render_rows;
 use super::saved::render_views;
 use crate::domain::{Location, MonitorId, MonitorType, Outcome, RecipientId, StoreError, Timestamp};
 use crate::service::{
-    AccountChoices, Column, ListQuery, MonitorStatus, SavedView, StatusBoard, StatusOrder, StatusQuery,
+    ALL_LOCATIONS, AccountChoices, Column, ListQuery, MonitorStatus, SavedView, StatusBoard, StatusOrder,
+    StatusQuery,
 };
 use crate::texts::{Locale, key};
 use crate::web::bulk::render_bulk_form;
+use crate::web::forms::see_other;
 use crate::web::html::escape;
 use crate::web::live::{LiveBlock, LivePage};
 use crate::web::page_frame::{PageFrame, Section, render_page};
@@ -44,6 +46,9 @@ pub(in crate::web) async fn get_page(
         Ok(None) => return not_found(NO_SUCH_VIEW),
         Err(error) => return store_unavailable(&error),
     };
+    if let Some(path) = path_at_chosen_location(&view, &viewer) {
+        return see_other(&path, None);
+    }
     let page = match load_page(&state, &viewer, &view).await {
         Ok(page) => page,
         Err(error) => return store_unavailable(&error),
@@ -82,6 +87,13 @@ pub(in crate::web) async fn get_page(
     let is_shown = headers.get("hx-current-url").is_some_and(|url| url.as_bytes().ends_with(path.as_bytes()));
     let pushed = if is_shown { "false".to_owned() } else { path };
     ([("hx-push-url", pushed)], render_page(frame, &body)).into_response()
+}
+
+/// Returns the path of the list at the location that `viewer` looks at, unless the list says where it looks.
+fn path_at_chosen_location(ListView { query, .. }: &ListView, viewer: &Viewer) -> Option<String> {
+    let location = viewer.location_switch.chosen()?;
+    let is_open = query.view.is_none() && query.location.is_none() && !query.at_all_locations;
+    is_open.then(|| ListQuery { location: Some(location), ..query.clone() }.to_path())
 }
 
 /// Makes what changes by itself of the page at `uri`.
@@ -219,6 +231,8 @@ struct Filter<'a> {
     account: AccountChoices,
     /// The saved views that the viewer may see.
     views: Vec<SavedView>,
+    /// Whether the list starts with the location that the viewer looks at.
+    has_own_location: bool,
     t: Locale,
 }
 
@@ -231,7 +245,15 @@ impl<'a> Filter<'a> {
             }
             None => (AccountChoices::default(), Vec::new()),
         };
-        Ok(Self { query, locations: reader.locations(), account, views, t: viewer.locale() })
+        let has_own_location = viewer.location_switch.chosen().is_some();
+        Ok(Self {
+            query,
+            locations: reader.locations_for(viewer.location_audience()),
+            account,
+            views,
+            has_own_location,
+            t: viewer.locale(),
+        })
     }
 
     fn is_at(&self, location: &Location) -> bool {
