@@ -120,6 +120,13 @@ pub(super) const RECORDS: &[Row] = &[
     ("location", "Standort", "emplacement"),
     ("Users", "Benutzer", "Utilisateurs"),
     ("user", "Benutzer", "utilisateur"),
+    ("Performance alerts", "Leistungsmeldungen", "Alertes de performance"),
+    ("performance alert", "Leistungsmeldung", "alerte de performance"),
+    (
+        "If it is active, it ends without a message.",
+        "Ist sie aktiv, endet sie ohne Nachricht.",
+        "Si elle est active, elle prend fin sans message.",
+    ),
     (
         "It gets no further notifications, and leaves its notifier groups.",
         "Er erhält keine Benachrichtigungen mehr und verlässt seine Benachrichtigungsgruppen.",
@@ -172,6 +179,7 @@ pub(super) const RECORDS: &[Row] = &[
     ),
     ("New {noun}", "{noun} anlegen", "Créer : {noun}"),
     ("Edit {noun}", "{noun} bearbeiten", "Modifier : {noun}"),
+    ("Remove this {noun}?", "{noun} entfernen?", "Supprimer : {noun} ?"),
     ("Remove the {noun} {name}?", "{noun} {name} entfernen?", "Supprimer : {noun} {name} ?"),
     ("The {noun} was created", "{noun} wurde angelegt", "Créé : {noun}"),
     ("Created", "Angelegt", "Créé"),

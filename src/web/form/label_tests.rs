@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::form_fields::{settable_fields, shown_fields};
 use super::labels::{label, singular};
-use super::records::PAGES;
+use super::records::{PAGES, PERFORMANCE_ALERTS};
 use crate::domain::MonitorType;
 use crate::schema::field::{Field, FieldType};
 use crate::schema::table;
@@ -36,7 +36,7 @@ fn every_label_and_help_speaks_every_language() {
             collect(field, &mut texts);
         }
     }
-    for pages in &PAGES {
+    for pages in PAGES.iter().chain([&PERFORMANCE_ALERTS]) {
         texts.insert(pages.table.description.to_owned());
         texts.extend(pages.columns().iter().map(|column| label(column)));
         for field in shown_fields(pages.table) {
