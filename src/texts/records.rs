@@ -255,24 +255,19 @@ pub(super) const FORMS: &[Row] = &[
     ("default: {value}", "Standard: {value}", "par défaut : {value}"),
     ("{text} (no choice any more)", "{text} (nicht mehr wählbar)", "{text} (n’est plus un choix)"),
     (
-        "Somebody else changed this since you opened the form. Save again to overwrite",
-        "Jemand anderes hat dies geändert, seit Sie das Formular geöffnet haben. Speichern Sie erneut, um es zu überschreiben",
-        "Quelqu’un d’autre a modifié ceci depuis que vous avez ouvert le formulaire. Enregistrez à nouveau pour l’écraser",
+        "Somebody else changed this since you opened the form. It is now as yours",
+        "Jemand anderes hat dies geändert, seit Sie das Formular geöffnet haben. Es ist jetzt wie in Ihrem",
+        "Quelqu’un d’autre a modifié ceci depuis que vous avez ouvert le formulaire. C’est maintenant comme dans le vôtre",
     ),
     (
-        "Somebody else changed this monitor since you opened the form. It is now as yours",
-        "Jemand anderes hat diesen Monitor geändert, seit Sie das Formular geöffnet haben. Er ist jetzt wie Ihrer",
-        "Quelqu’un d’autre a modifié ce moniteur depuis que vous avez ouvert le formulaire. Il est maintenant comme le vôtre",
+        "Somebody else changed this since you opened the form. Yours differs from it in: {fields}. Save again to overwrite",
+        "Jemand anderes hat dies geändert, seit Sie das Formular geöffnet haben. Ihres unterscheidet sich davon in: {fields}. Speichern Sie erneut, um es zu überschreiben",
+        "Quelqu’un d’autre a modifié ceci depuis que vous avez ouvert le formulaire. Le vôtre en diffère par : {fields}. Enregistrez à nouveau pour l’écraser",
     ),
     (
-        "Somebody else changed this monitor since you opened the form. Yours differs from it in {fields}; Save again to overwrite",
-        "Jemand anderes hat diesen Monitor geändert, seit Sie das Formular geöffnet haben. Ihrer unterscheidet sich davon in {fields}; speichern Sie erneut, um ihn zu überschreiben",
-        "Quelqu’un d’autre a modifié ce moniteur depuis que vous avez ouvert le formulaire. Le vôtre en diffère par {fields} ; enregistrez à nouveau pour l’écraser",
-    ),
-    (
-        "Somebody else changed this monitor since you opened the form. Yours differs from it in {fields}; Save again to overwrite. Type the secrets of steps that changed again: those that are stored belong to the changed steps",
-        "Jemand anderes hat diesen Monitor geändert, seit Sie das Formular geöffnet haben. Ihrer unterscheidet sich davon in {fields}; speichern Sie erneut, um ihn zu überschreiben. Geben Sie die Geheimnisse geänderter Schritte erneut ein: Die gespeicherten gehören zu den geänderten Schritten",
-        "Quelqu’un d’autre a modifié ce moniteur depuis que vous avez ouvert le formulaire. Le vôtre en diffère par {fields} ; enregistrez à nouveau pour l’écraser. Saisissez à nouveau les secrets des étapes modifiées : ceux qui sont stockés appartiennent aux étapes modifiées",
+        "Somebody else changed this since you opened the form. Yours differs from it in: {fields}. Save again to overwrite. Type the secrets of steps that changed again: those that are stored belong to the changed steps",
+        "Jemand anderes hat dies geändert, seit Sie das Formular geöffnet haben. Ihres unterscheidet sich davon in: {fields}. Speichern Sie erneut, um es zu überschreiben. Geben Sie die Geheimnisse geänderter Schritte erneut ein: Die gespeicherten gehören zu den geänderten Schritten",
+        "Quelqu’un d’autre a modifié ceci depuis que vous avez ouvert le formulaire. Le vôtre en diffère par : {fields}. Enregistrez à nouveau pour l’écraser. Saisissez à nouveau les secrets des étapes modifiées : ceux qui sont stockés appartiennent aux étapes modifiées",
     ),
     (
         "The lists of a form have at most 5,000 entries; use the API or `vigie apply`",

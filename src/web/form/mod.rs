@@ -2,6 +2,7 @@
 
 mod build_input;
 mod conditions;
+mod conflict;
 mod fields_from_text;
 mod form_action;
 mod form_choices;

@@ -16,6 +16,7 @@ use crate::texts::Locale;
 use crate::web::actions::refused;
 use crate::web::csrf::FORM_TOKEN_FIELD;
 use crate::web::form::build_input::{FormContent, build_input};
+use crate::web::form::conflict::conflict_error;
 use crate::web::form::fields_from_text::{StoredValues, body_from_texts};
 use crate::web::form::input::{FormInput, wrong_inputs};
 use crate::web::form::monitor_form::general_errors;
@@ -104,6 +105,13 @@ impl RecordForm {
             Some(_) => StoredValues::masked(&self.stored),
             None => StoredValues::default(),
         }
+    }
+
+    /// Returns the error of a form whose record was changed since it was opened; names what saving it would overwrite.
+    pub(super) fn conflict_error(&self, t: Locale) -> ValidationError {
+        let fields = self.scope.pages.fields();
+        let shown = texts_from_values(&fields, &self.stored);
+        conflict_error(&fields, &self.texts, &shown, &self.stored_values(), t)
     }
 
     /// Saves what the form holds.

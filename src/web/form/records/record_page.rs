@@ -156,10 +156,7 @@ async fn respond(state: &AccountState, mut record: RecordForm, form: OwnForm) ->
                 (record.errors, status) = (errors, StatusCode::UNPROCESSABLE_ENTITY);
             }
             Err(ServiceError::PreconditionFailed) => {
-                let message = viewer
-                    .locale()
-                    .text("Somebody else changed this since you opened the form. Save again to overwrite");
-                record.errors = vec![general_error(message)];
+                record.errors = vec![record.conflict_error(viewer.locale())];
                 (record.revision, status) = (current, StatusCode::PRECONDITION_FAILED);
             }
             Err(ServiceError::Conflict(message)) => {
