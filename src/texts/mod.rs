@@ -29,4 +29,4 @@ pub use language::Language;
 pub use locale::{Locale, key};
 #[cfg(test)]
 pub(crate) use table::{field_texts, is_known_text};
-pub use zone::Zone;
+pub use zone::{WallTime, Zone};

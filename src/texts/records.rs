@@ -246,6 +246,13 @@ pub(super) const FORMS: &[Row] = &[
     ("Remove the stored value", "Den gespeicherten Wert entfernen", "Supprimer la valeur stockée"),
     ("Remove the typed value", "Den eingegebenen Wert entfernen", "Supprimer la valeur saisie"),
     ("{label}, one per line", "{label}, je Zeile einen Wert", "{label}, un par ligne"),
+    ("{label}, in {zone}", "{label}, in {zone}", "{label}, à l’heure de {zone}"),
+    ("Times are in {zone}.", "Zeiten sind in {zone}.", "Les heures sont en {zone}."),
+    (
+        "Dates are in {zone}; times of the week in {account}, the time zone of the account.",
+        "Datumsangaben sind in {zone}, Uhrzeiten der Woche in {account}, der Zeitzone des Kontos.",
+        "Les dates sont en {zone}, les heures de la semaine en {account}, le fuseau du compte.",
+    ),
     ("{label}, in YAML", "{label}, in YAML", "{label}, en YAML"),
     (
         "{label}: too long for a form ({size} bytes); it stays as it is. Change it with the API or <code>vigie apply</code>.",

@@ -3,6 +3,7 @@
 use super::conditions::condition_of;
 use super::form_choices::{Choices, FormChoices, NO_CHOICES};
 use super::form_fields::shown_fields;
+use super::form_zones::FormZones;
 use super::input::{Control, FormInput, Item, Items, SecretState};
 use super::input_names::{STEPS, clear_name, is_within, item_path, member_path, origin_name, sealed_name};
 use super::labels::{default_text, error_text, label, singular};
@@ -37,6 +38,8 @@ pub(super) struct FormContent<'a> {
     pub(super) choices: &'a FormChoices,
     /// Path of the item that the person goes on with, if a button has changed a list.
     pub(super) focus: Option<&'a str>,
+    /// The zones that times are in.
+    pub(super) zones: FormZones,
     /// The language of the page.
     pub(super) t: Locale,
 }
@@ -63,9 +66,14 @@ pub(super) fn build_input(
         }
         _ => !text.is_empty() && text != default,
     };
+    let label = content.t.text(&label(field.name)).to_owned();
+    let zone = content.zones.zone_of(&field.field_type, matches!(control, Control::Yaml));
     let mut input = FormInput {
         name: path.to_owned(),
-        label: content.t.text(&label(field.name)).to_owned(),
+        label: match zone {
+            Some(zone) => content.t.fill("{label}, in {zone}", &[("label", &label), ("zone", zone.name())]),
+            None => label,
+        },
         help: content.t.text(field.description).to_owned(),
         required: field.required,
         control,

@@ -10,6 +10,7 @@ mod form_content;
 mod form_fields;
 mod form_page;
 mod form_subject;
+mod form_zones;
 mod input;
 mod input_names;
 mod item_edits;

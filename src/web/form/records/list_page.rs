@@ -17,6 +17,7 @@ use crate::domain::Pagination;
 use crate::texts::{Locale, key};
 use crate::web::actions::refused;
 use crate::web::form::form_choices::Choices;
+use crate::web::form::form_zones::FormZones;
 use crate::web::form::labels::label;
 use crate::web::html::with_code;
 use crate::web::page_frame::{PageFrame, Section, render_page};
@@ -42,6 +43,8 @@ struct RecordList<'a> {
     list_path: String,
     columns: Vec<String>,
     rows: Vec<RecordRow>,
+    /// What the times of the list are in; empty without times.
+    times_in: String,
     total: u64,
     may_edit: bool,
     /// Numbers of the pages before and behind this one.
@@ -111,7 +114,14 @@ pub(in crate::web) async fn get_list(
         };
         RecordRow {
             id: record.get("id").and_then(Value::as_i64).unwrap_or_default(),
-            cells: pages.columns.iter().map(|column| cell(record.get(*column), choices(column), t)).collect(),
+            cells: pages
+                .columns
+                .iter()
+                .map(|column| match record.get(*column) {
+                    Some(Value::String(time)) if is_date(pages, column) => scope.zones.shown_time(time),
+                    value => cell(value, choices(column), t),
+                })
+                .collect(),
         }
     };
     let has_more = u64::from(page) * u64::from(PAGE_ROWS) < listed.total;
@@ -120,6 +130,7 @@ pub(in crate::web) async fn get_list(
         list_path: scope.list_path(),
         columns: pages.columns.iter().map(|column| t.text(&label(column)).to_owned()).collect(),
         rows: listed.items.iter().map(to_row).collect(),
+        times_in: times_in(&scope, t),
         total: listed.total,
         may_edit: scope.may_edit(&state, &viewer),
         previous: (page > 1).then(|| page - 1),
@@ -128,6 +139,25 @@ pub(in crate::web) async fn get_list(
     };
     // Writing into a string cannot fail.
     scope.render_list_page(&viewer, &list.render().unwrap_or_default())
+}
+
+fn is_date(pages: &RecordPages, column: &str) -> bool {
+    pages.table.field(column).is_some_and(FormZones::is_date)
+}
+
+/// Returns what the times of a list are in; empty for a list without times.
+fn times_in(scope: &RecordScope, t: Locale) -> String {
+    if !scope.pages.columns.iter().any(|column| is_date(scope.pages, column)) {
+        return String::new();
+    }
+    let (dates, account) = (scope.zones.dates, scope.zones.account);
+    if dates == account {
+        return t.fill("Times are in {zone}.", &[("zone", dates.name())]);
+    }
+    t.fill(
+        "Dates are in {zone}; times of the week in {account}, the time zone of the account.",
+        &[("zone", dates.name()), ("account", account.name())],
+    )
 }
 
 /// Returns what a cell shows of `value`: the name of what an id refers to, and of a list of objects how many there are.

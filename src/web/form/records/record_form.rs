@@ -29,6 +29,9 @@ use crate::web::viewer::Viewer;
 /// Name of the input with the type that the choices of the form belong to.
 pub(super) const CHOICES_OF: &str = "choices_of";
 
+/// Name of the input with the time zone that the dates of the form are in.
+pub(super) const DATES_IN: &str = "dates_in";
+
 /// A record in its form.
 pub(super) struct RecordForm {
     /// Its kind, and whose it is.
@@ -57,6 +60,8 @@ struct RecordFormPage<'a> {
     revision: &'a str,
     /// The type that the choices belong to.
     choices_of: &'a str,
+    /// The time zone of the dates.
+    dates_in: &'a str,
     general_errors: Vec<String>,
     inputs: Vec<FormInput>,
     /// Whether the person may save it.
@@ -96,7 +101,8 @@ impl RecordForm {
         stored: Map<String, Value>,
         revision: String,
     ) -> Self {
-        let texts = texts_from_values(&scope.pages.fields(), &stored);
+        let fields = scope.pages.fields();
+        let texts = scope.zones.shown_texts(&fields, texts_from_values(&fields, &stored));
         Self { scope, id, stored, texts, revision, errors: Vec::new(), focus: None }
     }
 
@@ -110,7 +116,7 @@ impl RecordForm {
     /// Returns the error of a form whose record was changed since it was opened; names what saving it would overwrite.
     pub(super) fn conflict_error(&self, t: Locale) -> ValidationError {
         let fields = self.scope.pages.fields();
-        let shown = texts_from_values(&fields, &self.stored);
+        let shown = self.scope.zones.shown_texts(&fields, texts_from_values(&fields, &self.stored));
         conflict_error(&fields, &self.texts, &shown, &self.stored_values(), t)
     }
 
@@ -118,7 +124,8 @@ impl RecordForm {
     pub(super) async fn save(&self, state: &AccountState) -> Result<SavedObject, ServiceError> {
         let fields = self.scope.pages.fields();
         let shown = texts_from_values(&fields, &self.stored);
-        let body = body_from_texts(&fields, &self.texts, &shown, &self.stored_values(), self.id.is_none())?;
+        let texts = self.scope.zones.stored_texts(&fields, &self.texts, &shown)?;
+        let body = body_from_texts(&fields, &texts, &shown, &self.stored_values(), self.id.is_none())?;
         let service = &state.config_record_service;
         match self.id {
             None => self.scope.create(service, &body).await,
@@ -152,6 +159,7 @@ impl RecordForm {
             errors: &self.errors,
             choices: &choices,
             focus: self.focus.as_deref(),
+            zones: self.scope.zones,
             t,
         };
         let to_input = |field: &&'static crate::schema::field::Field| {
@@ -175,6 +183,7 @@ impl RecordForm {
             form_token: viewer.form_token().unwrap_or_default(),
             revision: &self.revision,
             choices_of: self.texts.get("type").map_or("", String::as_str),
+            dates_in: self.scope.zones.dates.name(),
             general_errors: general_errors(&fields, &self.errors),
             inputs: fields.iter().map(to_input).collect(),
             may_edit: self.scope.may_edit(state, viewer),

@@ -7,11 +7,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
-use super::record_form::{CHOICES_OF, RecordForm};
+use super::record_form::{CHOICES_OF, DATES_IN, RecordForm};
 use super::record_scope::{FindScope, RecordPath, RecordScope};
 use super::state::AccountState;
 use crate::service::{SavedObject, ServiceError};
-use crate::texts::{Locale, key};
+use crate::texts::{Locale, Zone, key};
 use crate::web::actions::{OwnForm, refused};
 use crate::web::form::form_action::{FormAction, GOES_ON};
 use crate::web::form::kept_form::read_kept_form;
@@ -140,6 +140,10 @@ async fn respond(state: &AccountState, mut record: RecordForm, form: OwnForm) ->
     };
     let current = std::mem::replace(&mut record.revision, revision);
     let choices_of = texts.remove(CHOICES_OF).unwrap_or_default();
+    // They are in the zone that the form named, even if the person has chosen another one since.
+    if let Some(zone) = texts.remove(DATES_IN).and_then(|name| Zone::from_name(&name)) {
+        record.scope.zones.dates = zone;
+    }
     record.texts = texts;
     let mut status = StatusCode::OK;
     // What was chosen by name belongs to another kind of thing now.

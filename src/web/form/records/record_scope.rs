@@ -11,6 +11,7 @@ use crate::service::{Caller, ConfigRecordService, SavedObject, ServiceError};
 use crate::syntax::node::Node;
 use crate::texts::Locale;
 use crate::web::actions::{find_own, refused};
+use crate::web::form::form_zones::FormZones;
 use crate::web::page_frame::{Breadcrumb, PageFrame, Section, render_page};
 use crate::web::responses::not_found;
 use crate::web::viewer::Viewer;
@@ -36,6 +37,8 @@ pub(super) struct RecordScope {
     pub(super) pages: &'static RecordPages,
     /// Who acts for the viewer.
     pub(super) caller: Caller,
+    /// The zones of times for the viewer.
+    pub(super) zones: FormZones,
     /// Id and name of the monitor that the records belong to; `None` for records of the account.
     monitor: Option<(MonitorId, String)>,
 }
@@ -69,14 +72,15 @@ pub(super) type FindScope = fn(&AccountState, &Viewer, &RecordPath) -> Result<Re
 impl RecordScope {
     /// Finds what `path` names, and who acts there for the viewer.
     pub(super) fn find(state: &AccountState, viewer: &Viewer, path: &RecordPath) -> Result<Self, NoPage> {
+        let zones = FormZones::new(&viewer.preferences);
         let Some(monitor) = &path.monitor else {
             let pages = find_pages(&path.kind).ok_or(NoPage::NoSuchKind)?;
             let caller = viewer.caller.clone().ok_or(NoPage::NotSignedIn)?;
-            return Ok(Self { pages, caller, monitor: None });
+            return Ok(Self { pages, caller, zones, monitor: None });
         };
         let (monitor, caller) = find_own(&state.actions, viewer, monitor).ok_or(NoPage::NoSuchMonitor)?;
         let monitor = Some((monitor.id, monitor.name().to_owned()));
-        Ok(Self { pages: &PERFORMANCE_ALERTS, caller, monitor })
+        Ok(Self { pages: &PERFORMANCE_ALERTS, caller, zones, monitor })
     }
 
     /// Like [`Self::find`], for what there can be several of.
