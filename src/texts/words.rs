@@ -20,6 +20,7 @@ pub(super) const WORDS: &[Row] = &[
     ("connect", "Verbindung", "connexion"),
     ("dns", "DNS", "DNS"),
     ("first byte", "erstes Byte", "premier octet"),
+    ("prepare", "Vorbereitung", "préparation"),
     ("queue", "Warteschlange", "file d’attente"),
     ("tls", "TLS", "TLS"),
     ("transfer", "Übertragung", "transfert"),

@@ -50,6 +50,11 @@ async fn a_person_reads_everything_in_german_and_updates_keep_to_it() {
     browser.wait_for_text(".notice.error", "Korrigieren Sie zuerst").await;
     assert_eq!(browser.text("label[for=f-name]").await, "Name");
     assert_eq!(browser.text("label[for=f-timeout]").await, "Zeitlimit");
+    // What is chosen has a name, and is sent as the API calls it.
+    let choices = "return [...document.querySelectorAll('#f-keyword_match_type option')]
+        .map((one) => [one.value, one.text])";
+    let expected = json!([["Plain Text", "Reiner Text"], ["Regular Expression", "Regulärer Ausdruck"]]);
+    assert_eq!(browser.eval(choices).await, expected);
     browser.close().await;
 }
 

@@ -6,7 +6,7 @@ use super::form_fields::shown_fields;
 use super::form_zones::FormZones;
 use super::input::{Control, FormInput, Item, Items, SecretState};
 use super::input_names::{STEPS, clear_name, is_within, item_path, member_path, origin_name, sealed_name};
-use super::labels::{default_text, error_text, label, singular};
+use super::labels::{default_text, error_text, label, singular, value_label};
 use super::nested_values::{StoredValue, is_shown_by_field, item_count};
 use super::text_from_values::{FormTexts, is_scalar};
 use crate::schema::field::{Field, FieldType};
@@ -80,7 +80,7 @@ pub(super) fn build_input(
         errors: Vec::new(),
         is_changed,
         text,
-        default,
+        default: if default.is_empty() { default } else { value_label(field, &default, content.t) },
         is_in_item: path.contains('['),
         changes_choices: content.choices.depend_on(path),
         condition: condition_of(field.name),
@@ -118,7 +118,7 @@ fn control(
             select(field, text, choices.collect(), content.t)
         }
         FieldType::TextEnum(texts) => {
-            let choices = texts.iter().map(|text| ((*text).to_owned(), (*text).to_owned()));
+            let choices = texts.iter().map(|text| ((*text).to_owned(), value_label(field, text, content.t)));
             select(field, text, choices.collect(), content.t)
         }
         FieldType::Int { min, max } => Control::Number { min: *min, max: *max },

@@ -14,11 +14,12 @@ use super::record_page::edit_form;
 use super::record_scope::{NoPage, RecordPath, RecordScope};
 use super::state::AccountState;
 use crate::domain::Pagination;
+use crate::schema::field::{Field, FieldType};
 use crate::texts::{Locale, key};
 use crate::web::actions::refused;
 use crate::web::form::form_choices::Choices;
 use crate::web::form::form_zones::FormZones;
-use crate::web::form::labels::label;
+use crate::web::form::labels::{label, value_label};
 use crate::web::html::with_code;
 use crate::web::page_frame::{PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
@@ -117,9 +118,14 @@ pub(in crate::web) async fn get_list(
             cells: pages
                 .columns
                 .iter()
-                .map(|column| match record.get(*column) {
-                    Some(Value::String(time)) if is_date(pages, column) => scope.zones.shown_time(time),
-                    value => cell(value, choices(column), t),
+                .map(|column| match (record.get(*column), pages.table.field(column)) {
+                    (Some(Value::String(time)), Some(field)) if FormZones::is_date(field) => {
+                        scope.zones.shown_time(time)
+                    }
+                    (Some(Value::String(text)), Some(field)) if is_choice(field) => {
+                        value_label(field, text, t)
+                    }
+                    (value, _) => cell(value, choices(column), t),
                 })
                 .collect(),
         }
@@ -141,13 +147,14 @@ pub(in crate::web) async fn get_list(
     scope.render_list_page(&viewer, &list.render().unwrap_or_default())
 }
 
-fn is_date(pages: &RecordPages, column: &str) -> bool {
-    pages.table.field(column).is_some_and(FormZones::is_date)
+fn is_choice(field: &Field) -> bool {
+    matches!(field.field_type, FieldType::TextEnum(_))
 }
 
 /// Returns what the times of a list are in; empty for a list without times.
 fn times_in(scope: &RecordScope, t: Locale) -> String {
-    if !scope.pages.columns.iter().any(|column| is_date(scope.pages, column)) {
+    let is_date = |column: &&str| scope.pages.table.field(column).is_some_and(FormZones::is_date);
+    if !scope.pages.columns.iter().any(is_date) {
         return String::new();
     }
     let (dates, account) = (scope.zones.dates, scope.zones.account);
