@@ -71,7 +71,7 @@ fn render_links(monitor: &Monitor, viewer: &Viewer) -> String {
     }
     let (id, t) = (monitor.id, viewer.locale());
     format!(
-        r#"<p><a href="/monitors/{id}/history">{}</a> · <a href="/monitors/{id}/performance-alerts">{}</a></p>"#,
+        r#"<span><a href="/monitors/{id}/history">{}</a> · <a href="/monitors/{id}/performance-alerts">{}</a></span>"#,
         t.text("Outages and changes"),
         t.text("Performance alerts")
     )

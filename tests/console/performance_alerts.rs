@@ -48,6 +48,9 @@ async fn a_performance_alert_is_made_changed_and_removed_from_the_page_of_its_mo
         save(&browser).await;
         browser.wait_for_text("tbody", "150").await;
         assert_eq!(browser.path().await, format!("{monitor}/performance-alerts"));
+        // On a telephone, where no head stands above them, cells say what they are.
+        let name = "return document.querySelector('tbody td:nth-child(2)').dataset.h";
+        assert_eq!(browser.eval(name).await, "Threshold");
         browser.click("tbody a").await;
         browser.wait_for_text("h1", "Edit performance alert").await;
         browser.fill("[name=threshold]", "2.5").await;
