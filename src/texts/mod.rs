@@ -12,6 +12,7 @@ mod table_tests;
 mod untranslated_tests;
 mod zone;
 
+mod choices;
 mod console;
 mod field_labels;
 mod mails;
@@ -28,5 +29,5 @@ pub use accepted_language::accepted_language;
 pub use language::Language;
 pub use locale::{Locale, key};
 #[cfg(test)]
-pub(crate) use table::{field_texts, is_known_text};
-pub use zone::Zone;
+pub(crate) use table::{choice_texts, field_texts, is_known_text};
+pub use zone::{WallTime, Zone};

@@ -95,8 +95,8 @@ pub(super) const HELPS: &[Row] = &[
     ("Dialogue lines, in order", "Zeilen des Dialogs, der Reihe nach", "Lignes du dialogue, dans l’ordre"),
     (
         "Disabled is IPv4 only, Preferred IPv6 and then IPv4, Enforced IPv6 only",
-        "Disabled ist nur IPv4, Preferred IPv6 und dann IPv4, Enforced nur IPv6",
-        "Disabled est IPv4 seul, Preferred IPv6 puis IPv4, Enforced IPv6 seul",
+        "Aus ist nur IPv4, Bevorzugt IPv6 und dann IPv4, Erzwungen nur IPv6",
+        "Désactivé est IPv4 seul, Préféré IPv6 puis IPv4, Imposé IPv6 seul",
     ),
     ("Display name", "Anzeigename", "Nom affiché"),
     (
@@ -162,8 +162,8 @@ pub(super) const HELPS: &[Row] = &[
     ("Its value", "Sein Wert", "Sa valeur"),
     (
         "JSON Schema 2020-12 that the value has to match, with comparison `matches schema`; nothing is fetched",
-        "JSON-Schema 2020-12, dem der Wert entsprechen muss, mit dem Vergleich `matches schema`; nichts wird geladen",
-        "Schéma JSON 2020-12 auquel la valeur doit correspondre, avec la comparaison `matches schema` ; rien n’est chargé",
+        "JSON-Schema 2020-12, dem der Wert entsprechen muss, mit dem Vergleich „entspricht dem Schema“; nichts wird geladen",
+        "Schéma JSON 2020-12 auquel la valeur doit correspondre, avec la comparaison « correspond au schéma » ; rien n’est chargé",
     ),
     (
         "JSONPath, XPath or name of the header",

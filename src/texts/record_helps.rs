@@ -31,6 +31,38 @@ pub(super) const HELPS: &[Row] = &[
     ),
     ("A user", "Ein Benutzer", "Un utilisateur"),
     (
+        "Against a fixed time, or against the mean of the last days",
+        "Gegen eine feste Zeit oder gegen den Mittelwert der letzten Tage",
+        "Par rapport à une durée fixe, ou à la moyenne des derniers jours",
+    ),
+    (
+        "Alert on a monitor's mean check duration, by location",
+        "Meldung zur mittleren Prüfdauer eines Monitors, je Standort",
+        "Alerte sur la durée moyenne des vérifications d’un moniteur, par emplacement",
+    ),
+    (
+        "Dynamic: over the mean of so many days",
+        "Dynamisch: über dem Mittelwert so vieler Tage",
+        "Dynamique : au-dessus de la moyenne d’autant de jours",
+    ),
+    (
+        "Minutes that the mean is taken over",
+        "Minuten, über die gemittelt wird",
+        "Minutes sur lesquelles porte la moyenne",
+    ),
+    ("Severity", "Schweregrad", "Gravité"),
+    (
+        "Static: mean seconds; dynamic: percent over the mean of the last days",
+        "Fest: mittlere Sekunden; dynamisch: Prozent über dem Mittelwert der letzten Tage",
+        "Fixe : secondes en moyenne ; dynamique : pour cent au-dessus de la moyenne des derniers jours",
+    ),
+    (
+        "The time of this step; without it of the whole check",
+        "Die Zeit dieses Schritts; ohne Angabe die der ganzen Prüfung",
+        "La durée de cette étape ; sans elle, celle de toute la vérification",
+    ),
+    ("Whether it is evaluated", "Ob sie ausgewertet wird", "Si elle est évaluée"),
+    (
         "As in the address of the list, behind the `?`, such as `type=website&sort=name`; empty for all monitors",
         "Wie in der Adresse der Liste hinter dem `?`, etwa `type=website&sort=name`; leer für alle Monitore",
         "Comme dans l’adresse de la liste, après le `?`, par exemple `type=website&sort=name` ; vide pour tous les moniteurs",

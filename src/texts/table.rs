@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use super::language::Language;
 use super::row::Row;
 use super::{
-    apply, console, field_labels, mails, monitor, monitor_helps, monitors, record_helps, records, result,
-    web_helps, words,
+    apply, choices, console, field_labels, mails, monitor, monitor_helps, monitors, record_helps, records,
+    result, web_helps, words,
 };
 
 /// Sentences and labels, by the part of the pages that they were written for.
@@ -49,13 +49,24 @@ pub(super) fn find(english: &str, language: Language) -> &str {
 
 /// Returns every row.
 pub(super) fn all_rows() -> impl Iterator<Item = &'static Row> {
-    SENTENCES.iter().chain(FIELD_TEXTS).copied().chain([words::WORDS, mails::MAILS]).flatten()
+    SENTENCES
+        .iter()
+        .chain(FIELD_TEXTS)
+        .copied()
+        .chain([choices::CHOICES, words::WORDS, mails::MAILS])
+        .flatten()
 }
 
 /// Whether the table has `english`.
 #[cfg(test)]
 pub(crate) fn is_known_text(english: &str) -> bool {
     BY_ENGLISH.contains_key(english)
+}
+
+/// Returns the values of fields.
+#[cfg(test)]
+pub(crate) fn choice_texts() -> impl Iterator<Item = &'static str> {
+    choices::CHOICES.iter().map(|row| row.0)
 }
 
 /// Returns the labels and helps of fields.

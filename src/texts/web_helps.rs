@@ -58,8 +58,8 @@ pub(super) const HELPS: &[Row] = &[
     ),
     (
         "Disabled asks caches to revalidate",
-        "Disabled bittet Caches um erneute Prüfung",
-        "Disabled demande aux caches de revalider",
+        "Aus bittet Caches um erneute Prüfung",
+        "Désactivé demande aux caches de revalider",
     ),
     (
         "Failed documents of other domains fail the step",

@@ -2,7 +2,8 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use jiff::tz::TimeZone;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 
 use crate::domain::Timestamp;
 
@@ -21,6 +22,27 @@ static ZONES: LazyLock<Vec<ZoneEntry>> = LazyLock::new(|| {
     names.dedup();
     names.into_iter().map(|name| ZoneEntry { name, rules: OnceLock::new() }).collect()
 });
+
+/// What a time of the wall clock is in a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WallTime {
+    /// A moment.
+    Once(Timestamp),
+    /// Two moments, since the clocks go back over it; this is the first.
+    Twice(Timestamp),
+    /// None, since the clocks skip it; this is the moment as if they had not been put forward yet.
+    Never(Timestamp),
+}
+
+impl WallTime {
+    /// Returns the moment, or the one that is nearest to it.
+    #[must_use]
+    pub fn moment(self) -> Timestamp {
+        match self {
+            Self::Once(at) | Self::Twice(at) | Self::Never(at) => at,
+        }
+    }
+}
 
 /// A time zone.
 #[derive(Clone, Copy, Debug)]
@@ -82,10 +104,27 @@ impl Zone {
         text.unwrap_or_else(|| time.to_string())
     }
 
+    /// Reads a time of the wall clock, such as `2026-11-20 12:00:00`; `None` when it is none.
+    #[must_use]
+    pub fn read(self, text: &str) -> Option<WallTime> {
+        let local = DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()?;
+        let ambiguous = self.rules().to_ambiguous_timestamp(local);
+        let offset = ambiguous.offset();
+        let moment = Timestamp::from_micros(ambiguous.compatible().ok()?.as_microsecond());
+        Some(match offset {
+            AmbiguousOffset::Unambiguous { .. } => WallTime::Once(moment),
+            AmbiguousOffset::Fold { .. } => WallTime::Twice(moment),
+            AmbiguousOffset::Gap { .. } => WallTime::Never(moment),
+        })
+    }
+
+    fn rules(self) -> &'static TimeZone {
+        self.0.rules.get_or_init(|| TimeZone::get(&self.0.name).unwrap_or(TimeZone::UTC))
+    }
+
     fn to_zoned(self, time: Timestamp) -> Option<jiff::Zoned> {
-        let rules = self.0.rules.get_or_init(|| TimeZone::get(&self.0.name).unwrap_or(TimeZone::UTC));
         let time = jiff::Timestamp::from_microsecond(time.as_micros()).ok()?;
-        Some(time.to_zoned(rules.clone()))
+        Some(time.to_zoned(self.rules().clone()))
     }
 }
 
@@ -111,6 +150,16 @@ mod tests {
         let time = Timestamp::from_micros(1_795_176_000_999_999);
         assert_eq!(Zone::default().format(time), "2026-11-20 12:00:00");
         assert_eq!(Zone::default().abbreviation(time), "UTC");
+        // The clocks go forward at 2026-03-29 01:00 UTC, from 02:00 to 03:00.
+        for (text, expected) in [
+            ("2026-11-20 13:00:00", Some(WallTime::Once(Timestamp::from_seconds(1_795_176_000)))),
+            ("2026-10-25 02:00:00", Some(WallTime::Twice(Timestamp::from_seconds(1_792_886_400)))),
+            ("2026-03-29 02:30:00", Some(WallTime::Never(Timestamp::from_seconds(1_774_747_800)))),
+            ("2026-11-20 13:00", None),
+            ("tomorrow", None),
+        ] {
+            assert_eq!(berlin.read(text), expected, "{text}");
+        }
         assert_eq!(Zone::from_name("Europe/Atlantis"), None);
         assert_eq!(Zone::from_name("UTC"), Some(Zone::default()));
         assert!(Zone::choices().any(|name| name == "America/New_York"));

@@ -53,22 +53,28 @@ pub(super) async fn get_page(
     };
     let unchanging = reliability + &latency;
     let parts = page.render_with(&format!("/monitors/{}", monitor.id), "results", &unchanging);
-    let history = match viewer.caller_for(monitor.customer) {
-        Some(_) => format!(
-            r#"<a href="/monitors/{}/history">{}</a>"#,
-            monitor.id,
-            viewer.locale().text("Outages and changes")
-        ),
-        None => String::new(),
-    };
+    let links = render_links(&monitor, &viewer);
     let name = escape(monitor.name());
-    let body = format!(r#"<div class="heading"><h1>{name}</h1>{history}</div>{parts}"#);
+    let body = format!(r#"<div class="heading"><h1>{name}</h1>{links}</div>{parts}"#);
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors(viewer.locale())],
         ..PageFrame::new(&page.title, &viewer).at(state.clock.now())
     };
     render_page(frame, &body).into_response()
+}
+
+/// Renders links to the other pages of `monitor`, for users of its account.
+fn render_links(monitor: &Monitor, viewer: &Viewer) -> String {
+    if !viewer.knows_account(monitor.customer) {
+        return String::new();
+    }
+    let (id, t) = (monitor.id, viewer.locale());
+    format!(
+        r#"<span><a href="/monitors/{id}/history">{}</a> · <a href="/monitors/{id}/performance-alerts">{}</a></span>"#,
+        t.text("Outages and changes"),
+        t.text("Performance alerts")
+    )
 }
 
 /// Makes what changes by itself of the page of the monitor `id`.

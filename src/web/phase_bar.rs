@@ -77,6 +77,13 @@ mod tests {
     }
 
     #[test]
+    fn every_phase_has_a_name_in_every_language() {
+        for phase in Phase::ALL {
+            assert!(crate::texts::is_known_text(&phase_label(phase)), "{phase:?}");
+        }
+    }
+
+    #[test]
     fn every_phase_has_a_colour_of_its_own() {
         let style = include_str!("assets/style.css");
         let colours: std::collections::BTreeSet<&str> = (Phase::ALL.iter())

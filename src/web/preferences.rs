@@ -104,6 +104,11 @@ impl Preferences {
         }
     }
 
+    /// Returns the time zone of the account.
+    pub(super) fn account_zone(&self) -> Zone {
+        self.account_zone
+    }
+
     /// Whether the person chose the time zone `name`.
     pub(super) fn has_zone(&self, name: &str) -> bool {
         self.zone.is_some_and(|zone| zone.name() == name)

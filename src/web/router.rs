@@ -93,7 +93,7 @@ pub fn actions_router(state: ActionsState) -> Router {
         .with_state(state)
 }
 
-/// Builds the routes of what an account has beside its monitors.
+/// Builds the routes of what an account has beside its monitors, and of the performance alerts of a monitor.
 pub fn account_router(state: AccountState) -> Router {
     let auth = state.actions.auth.clone();
     Router::new()
@@ -104,12 +104,19 @@ pub fn account_router(state: AccountState) -> Router {
         .route("/account/{kind}/new", get(records::get_new_form))
         .route("/account/{kind}/{id}", get(records::get_edit_form))
         .route("/account/{kind}/{id}/remove", get(records::get_removal))
+        .route("/monitors/{monitor}/performance-alerts", get(records::get_list))
+        .route("/monitors/{monitor}/performance-alerts/new", get(records::get_new_form))
+        .route("/monitors/{monitor}/performance-alerts/{id}", get(records::get_edit_form))
+        .route("/monitors/{monitor}/performance-alerts/{id}/remove", get(records::get_removal))
         .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access))
         .route("/account/password", post(records::post_password_form))
         .route("/views", post(super::monitors::post_view))
         .route("/account/{kind}/new", post(records::post_new_form))
         .route("/account/{kind}/{id}", post(records::post_edit_form))
         .route("/account/{kind}/{id}/remove", post(records::post_removal))
+        .route("/monitors/{monitor}/performance-alerts/new", post(records::post_new_form))
+        .route("/monitors/{monitor}/performance-alerts/{id}", post(records::post_edit_form))
+        .route("/monitors/{monitor}/performance-alerts/{id}/remove", post(records::post_removal))
         .with_state(state)
 }
 

@@ -68,8 +68,17 @@ async fn pages(browser: &Browser, server: &Server) -> Vec<(String, String)> {
         "/monitors/new?type=website-api",
     ];
     let others = others.map(|path| (picture_name(path), path.to_owned()));
-    let history = format!("{monitor}/history");
-    let named = [("monitor", monitor), ("history", history), ("result", result), ("shared", shared)];
+    let (history, alerts) = (format!("{monitor}/history"), format!("{monitor}/performance-alerts"));
+    server.request("POST", &alerts, &json!({"type": "static", "threshold": 2.5}));
+    let new_alert = format!("{alerts}/new");
+    let named = [
+        ("monitor", monitor),
+        ("history", history),
+        ("performance-alerts", alerts),
+        ("performance-alerts-new", new_alert),
+        ("result", result),
+        ("shared", shared),
+    ];
     named.into_iter().map(|(name, path)| (name.to_owned(), path)).chain(others).collect()
 }
 

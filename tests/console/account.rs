@@ -1,5 +1,7 @@
 //! What an account has beside its monitors: made, changed and removed in the browser.
 
+use serde_json::json;
+
 use crate::console::browser::{Browser, Setup, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
@@ -75,6 +77,26 @@ async fn recipients_groups_and_properties_are_made_changed_and_removed() {
         }
         browser.close().await;
     }
+}
+
+#[tokio::test]
+async fn after_a_change_of_somebody_else_a_form_says_what_it_would_overwrite() {
+    let server = Server::start("[]\n");
+    let recipient = json!({"name": "anna", "recipient": "anna@example.com"});
+    let (_, created) = server.request("POST", "/recipients", &recipient);
+    let path = format!("recipients/{}", created["id"].as_str().unwrap());
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
+    open(&browser, &server, &path).await;
+    let change = json!({"name": "night shift", "stop_threshold": 3});
+    assert_eq!(server.request("PATCH", &format!("/{path}"), &change).0, 200);
+    browser.fill("[name=name]", "day shift").await;
+    save(&browser).await;
+    browser.wait_for_text(".notice.error", "Yours differs from it in: Name, Stop threshold.").await;
+    assert_eq!(server.request("GET", &format!("/{path}"), &json!({})).1["name"], "night shift");
+    assert_eq!(browser.eval("return document.querySelector('[name=name]').value").await, "day shift");
+    save(&browser).await;
+    browser.wait_for_text("tbody", "day shift").await;
+    browser.close().await;
 }
 
 /// Returns the certificate of an authority, as PEM.

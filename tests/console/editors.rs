@@ -1,5 +1,7 @@
 //! Editors of steps and assertions, and checks of what is not saved yet.
 
+use serde_json::json;
+
 use crate::console::browser::{Browser, Setup, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
@@ -73,6 +75,13 @@ async fn steps_are_written_ordered_tried_and_saved() {
         browser.wait_for_text("#test", "201").await;
         let steps = "return document.querySelector('#test').textContent.includes('/login')";
         assert_eq!(browser.eval(steps).await, false, "the later step ran too");
+        let headings =
+            "return [document.querySelectorAll('h1').length, document.querySelectorAll('#test h2').length]";
+        assert_eq!(
+            browser.eval(headings).await,
+            json!([1, 1]),
+            "the result stands below the heading of the page"
+        );
         browser.goto(&server.url("/")).await;
         browser.wait_for_text("#rows", "There are no monitors yet").await;
         write_two_steps(&browser, &server, &site, "200").await;

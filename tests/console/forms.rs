@@ -69,9 +69,9 @@ async fn a_change_of_somebody_else_is_not_overwritten() {
     apply(&monitor.replace("first", "second"));
     fill(&browser, "name", "third").await;
     browser.click(".submit button").await;
-    browser.wait_for_text(".notice.error", "Somebody else changed this monitor").await;
+    browser.wait_for_text(".notice.error", "Somebody else changed this").await;
     let notice = browser.text(".notice.error").await;
-    assert!(notice.contains("in `name`;"), "{notice}");
+    assert!(notice.contains("in: Name. Save again"), "{notice}");
     let name = browser.client.find(fantoccini::Locator::Css("[name=name]")).await.unwrap();
     assert_eq!(name.prop("value").await.unwrap().unwrap(), "third", "what was typed is still there");
     browser.click(".submit button").await;

@@ -116,7 +116,7 @@ async fn hostile_text_is_shown_as_text_wherever_it_comes_from() {
         let (path, fixed) = (format!("/monitors/{}", kind.name()), json!({"enabled": false}));
         let (id, fields) = create(&server, &path, for_type(*kind), fixed.as_object().unwrap());
         count += fields;
-        for page in ["", "/edit", "/history", "/remove"] {
+        for page in ["", "/edit", "/history", "/remove", "/performance-alerts", "/performance-alerts/new"] {
             paths.push(format!("/monitors/{id}{page}"));
         }
     }

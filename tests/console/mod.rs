@@ -15,6 +15,7 @@ mod languages;
 mod list;
 mod live;
 mod many;
+mod performance_alerts;
 mod preferences;
 mod results;
 mod server;

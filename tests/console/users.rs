@@ -47,7 +47,7 @@ async fn two_users_see_each_other_and_overwrite_nothing() {
     ann.wait_for_text("h1", "renamed by ann").await;
     ann.wait_for_text("#live-state", "Live").await;
     bob.click(".submit button").await;
-    bob.wait_for_text(".notice.error", "Somebody else changed this monitor").await;
+    bob.wait_for_text(".notice.error", "Somebody else changed this").await;
     assert_eq!(bob.eval("return document.querySelector('[name=name]').value").await, "renamed by bob");
     // Who looks at it sees the change by itself, and who made it.
     bob.click(".submit button").await;

@@ -148,6 +148,31 @@ fn built_in_texts_speak_the_language_of_the_recipient_and_own_ones_stay() {
 }
 
 #[test]
+fn phases_have_their_names_in_the_language_of_the_recipient() {
+    let mut content = sample_content(NotificationKind::SiteError);
+    content.phases = vec![("tls".to_owned(), 5_000), ("first_byte".to_owned(), 80_000)];
+    let own = custom_template(
+        None,
+        "",
+        "{% for phase in phases %}{{ phase.name }}/{{ phase.label }} {% endfor %}",
+        "",
+    );
+    for (language, tls, first_byte) in [
+        (Language::English, "tls", "first byte"),
+        (Language::German, "TLS", "erstes Byte"),
+        (Language::French, "TLS", "premier octet"),
+    ] {
+        let renderer = MessageRenderer::default().in_language(language);
+        let rendered = renderer.render(&content, NotificationMethod::MailHtml, None).unwrap();
+        for text in [rendered.text, rendered.html.unwrap()] {
+            assert!(text.contains(tls) && text.contains(first_byte), "{text}");
+        }
+        let rendered = renderer.render(&content, NotificationMethod::MailText, Some(&own)).unwrap();
+        assert_eq!(rendered.text.trim(), format!("tls/{tls} first byte/{first_byte}"));
+    }
+}
+
+#[test]
 fn nothing_hostile_adds_a_line_to_a_subject() {
     for (kind, ..) in NotificationKind::ALL {
         for template in

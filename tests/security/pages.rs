@@ -146,6 +146,69 @@ fn a_signed_in_user_sees_their_own_account_only() {
     assert!(page.status == 403 && !page.body.contains("Own shop"), "{}", page.body);
 }
 
+/// Creates a performance alert of `monitor`; returns the path of its page.
+fn performance_alert(server: &Daemon, account: i64, monitor: &str) -> String {
+    let alerts = format!("/monitors/{monitor}/performance-alerts");
+    let body = json!({"type": "static", "threshold": 77.5});
+    let (status, response) = server.call_in(account, "POST", &alerts, &body);
+    assert_eq!(status, 200, "{response}");
+    format!("{alerts}/{}", response["id"].as_str().unwrap())
+}
+
+#[test]
+fn performance_alerts_are_seen_by_their_account_and_changed_by_its_editors() {
+    let (server, other) = server_with_other_account();
+    let (own, second) = (website(&server, 1, "Own shop"), website(&server, 1, "Second shop"));
+    let foreign = website(&server, other, "Payroll");
+    let own_alert = performance_alert(&server, 1, &own);
+    let foreign_alert = performance_alert(&server, other, &foreign);
+    let list = format!("/monitors/{own}/performance-alerts");
+    let id_of = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+    for (login, role, may_edit) in [("anna", "POWER-USER", true), ("vera", "READONLY", false)] {
+        add_user(&server, 1, login, role);
+        let mut browser = Browser::new(&server);
+        browser.sign_in(login, PASSWORD, "/");
+        let page = browser.get(&list);
+        assert!(page.status == 200 && page.body.contains("77.5"), "{}", page.body);
+        for path in [format!("{list}/new"), own_alert.clone()] {
+            assert_eq!(page.body.contains(&format!("\"{path}\"")), may_edit, "{login} {path}: {}", page.body);
+        }
+        assert_eq!(browser.get(&format!("{list}/new")).status == 200, may_edit, "{login}");
+        let page = browser.get(&own_alert);
+        assert_eq!(page.status, 200, "{login}");
+        assert_eq!(page.body.contains("primary"), may_edit, "{login}: {}", page.body);
+        let token = form_token(&page.body);
+        let of_foreign = [
+            format!("/monitors/{foreign}/performance-alerts"),
+            format!("/monitors/{foreign}/performance-alerts/new"),
+            foreign_alert.clone(),
+            format!("{foreign_alert}/remove"),
+            // Of another monitor than the path says.
+            format!("{list}/{}", id_of(&foreign_alert)),
+            format!("/monitors/{second}/performance-alerts/{}", id_of(&own_alert)),
+            format!("/monitors/{second}/performance-alerts/{}/remove", id_of(&own_alert)),
+        ];
+        for path in &of_foreign {
+            let page = browser.get(path);
+            assert!(page.status == 404 && !page.body.contains("77.5"), "{login} {path}: {}", page.body);
+        }
+        let fields =
+            [("form_token", token.as_str()), ("revision", "1"), ("type", "static"), ("threshold", "1")];
+        let refused_status = if may_edit { 404 } else { 403 };
+        for path in &of_foreign[1..] {
+            assert_eq!(browser.post(path, &fields).status, refused_status, "{login} {path}");
+        }
+        let response = browser.post(&own_alert, &fields);
+        assert_eq!(response.status, if may_edit { 303 } else { 403 }, "{login}: {}", response.body);
+        let (_, alert) = server.call_in(1, "GET", &own_alert, &Value::Null);
+        assert_eq!(alert["threshold"], if may_edit { 1.0 } else { 77.5 }, "{alert}");
+        let put_back = json!({"threshold": 77.5});
+        assert_eq!(server.call_in(1, "PATCH", &own_alert, &put_back).0, 200);
+        let (_, alert) = server.call_in(other, "GET", &foreign_alert, &Value::Null);
+        assert_eq!(alert["threshold"], 77.5, "{alert}");
+    }
+}
+
 #[test]
 fn sign_out_and_a_new_password_end_the_session() {
     let (server, _) = server_with_other_account();

@@ -150,7 +150,7 @@ const TEXT_TEMPLATE: &str = "\
 
 [[Phases:]]
 {% for phase in phases %}
-  {{ phase.bar }} {{ phase.name }} {{ phase.time }}
+  {{ phase.bar }} {{ phase.label }} {{ phase.time }}
 {% endfor %}
 {% endif %}
 {% if certificate %}
@@ -237,7 +237,7 @@ pub(super) const HTML_TEMPLATE: &str = "<!DOCTYPE html>
 <h4>[[Phases]]</h4>
 <table cellpadding=\"2\" cellspacing=\"0\" width=\"100%\">
 {% for phase in phases %}
-<tr><td width=\"90\">{{ phase.name }}</td><td>\
+<tr><td width=\"90\">{{ phase.label }}</td><td>\
 <div style=\"height:12px;background:#0969da;width:{{ phase.percent }}%\"></div></td>\
 <td width=\"80\" align=\"right\">{{ phase.time }}</td></tr>
 {% endfor %}

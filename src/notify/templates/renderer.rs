@@ -35,7 +35,7 @@ impl MessageRenderer {
     ) -> Result<RenderedMessage, TemplateError> {
         let t = Locale { language: self.language, ..Locale::default() };
         let built_in = |source: &str| built_in::localized(source, content.kind, t);
-        let variables = TemplateVariables::from_content(content);
+        let variables = TemplateVariables::from_content(content, t);
         let template_without_texts = AccountTemplate::default();
         let account_template = template.unwrap_or(&template_without_texts);
         let text_is_json_body = method == NotificationMethod::JsonPost

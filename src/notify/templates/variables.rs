@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{MonitorType, NotificationContent};
 use crate::notify::json_fields::json_fields;
+use crate::texts::Locale;
 
 /// Most characters of one text.
 const MAX_TEXT_CHARS: usize = 2_000;
@@ -19,7 +20,7 @@ pub(super) struct TemplateVariables(Value);
 
 impl TemplateVariables {
     /// Returns the variables of `content`.
-    pub(super) fn from_content(content: &NotificationContent) -> Self {
+    pub(super) fn from_content(content: &NotificationContent, t: Locale) -> Self {
         let mut variables = json_fields(content, "", "");
         variables.shift_remove("key");
         variables.shift_remove("text");
@@ -27,7 +28,7 @@ impl TemplateVariables {
         variables.insert("is_clear".to_owned(), json!(content.kind.is_clear()));
         variables
             .insert("locations".to_owned(), variables.get("rotated_locations").cloned().unwrap_or_default());
-        variables.insert("phases".to_owned(), phases_variable(&content.phases));
+        variables.insert("phases".to_owned(), phases_variable(&content.phases, t));
         variables.insert("certificate".to_owned(), certificate_variable(&content.certificate));
         variables.insert("properties".to_owned(), properties_variable(content));
         variables
@@ -81,12 +82,14 @@ fn sanitize_and_truncate(value: &mut Value, max_chars: usize) {
     }
 }
 
-fn phases_variable(phases: &[(String, u64)]) -> Value {
+fn phases_variable(phases: &[(String, u64)], t: Locale) -> Value {
     let total: u64 = phases.iter().map(|(_, micros)| micros).sum::<u64>().max(1);
     let phase = |(name, micros): &(String, u64)| {
         let scaled_to = |full_scale: u64| micros.saturating_mul(full_scale).div_ceil(total).min(full_scale);
+        let name = name.replace('_', " ");
         json!({
-            "name": name.replace('_', " "),
+            "label": t.text(&name),
+            "name": name,
             "time": format_micros(*micros),
             "percent": scaled_to(100),
             "bar": "#".repeat(usize::try_from(scaled_to(BAR_WIDTH_CHARS)).unwrap_or_default()),

@@ -37,7 +37,7 @@ pub(in crate::web) async fn get_draft_test_page(
 }
 
 async fn respond(state: &ActionsState, viewer: &Viewer, path: &str) -> Response {
-    let (monitor, page) = match find_page(state, viewer, path).await {
+    let TestPage { monitor, heading, page } = match find_page(state, viewer, path).await {
         Ok(found) => found,
         Err(response) => return response,
     };
@@ -52,7 +52,17 @@ async fn respond(state: &ActionsState, viewer: &Viewer, path: &str) -> Response 
             .collect(),
         ..PageFrame::new(&page.title, viewer).at(state.pages.clock.now())
     };
-    render_page(frame, &page.render(path)).into_response()
+    render_page(frame, &(heading + &page.render(path))).into_response()
+}
+
+/// The page of a check on demand.
+struct TestPage {
+    /// The monitor; `None` for a new one that is not saved.
+    monitor: Option<Monitor>,
+    /// What stands above the changing parts on a page of its own; empty when they have the heading.
+    heading: String,
+    /// What changes by itself.
+    page: LivePage,
 }
 
 /// Makes what changes by itself of the page at `path`, which is that of a check on demand.
@@ -61,7 +71,7 @@ pub(in crate::web) async fn test_page_of(
     viewer: &Viewer,
     path: &str,
 ) -> Result<LivePage, Response> {
-    find_page(state, viewer, path).await.map(|(_, page)| page)
+    find_page(state, viewer, path).await.map(|found| found.page)
 }
 
 /// Whether `path` is that of the page of a check on demand.
@@ -69,11 +79,7 @@ pub(in crate::web) fn is_test_path(path: &str) -> bool {
     path.starts_with("/tests/") || path.starts_with("/monitors/") && path.contains("/tests/")
 }
 
-async fn find_page(
-    state: &ActionsState,
-    viewer: &Viewer,
-    path: &str,
-) -> Result<(Option<Monitor>, LivePage), Response> {
+async fn find_page(state: &ActionsState, viewer: &Viewer, path: &str) -> Result<TestPage, Response> {
     let not_found = || refused(&ServiceError::NotFound);
     let (monitor, test) = path.rsplit_once("/tests/").ok_or_else(not_found)?;
     let (monitor, caller) = match monitor.strip_prefix("/monitors/") {
@@ -88,9 +94,32 @@ async fn find_page(
     }
     let t = viewer.locale();
     let name = monitor.as_ref().map_or(t.text("a new monitor"), Monitor::name);
-    let content = render_test(state, name, path, &record, t);
+    let mut content = render_test(state, name, path, &record, t);
     let title = format!("{} · Vigie", t.fill("Check of {name}", &[("name", name)]));
-    Ok((monitor, LivePage { title, blocks: vec![LiveBlock::new("test", content)] }))
+    let mut heading = String::new();
+    if is_draft(&record) {
+        // It stands below a form, too, which has the heading of the page.
+        content = with_lower_headings(&content);
+        heading = format!("<h1>{}</h1>", t.html("Check of {name}", &[("name", name)]));
+    }
+    let page = LivePage { title, blocks: vec![LiveBlock::new("test", content)] };
+    Ok(TestPage { monitor, heading, page })
+}
+
+/// Whether the check is one of what a form holds.
+fn is_draft(record: &Map<String, Value>) -> bool {
+    record.get("draft").and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// Makes every heading of `html` one of the next level. Text has no tags: it is escaped.
+fn with_lower_headings(html: &str) -> String {
+    let mut html = html.to_owned();
+    for level in (1..=3).rev() {
+        for tag in ["<h", "</h"] {
+            html = html.replace(&format!("{tag}{level}"), &format!("{tag}{}", level + 1));
+        }
+    }
+    html
 }
 
 /// Renders the result of a check that has ended, or how it goes.
@@ -107,7 +136,11 @@ fn render_test(
     {
         return render_lone_result(&result, locations, t);
     }
-    let heading = t.html("Check of {name}", &[("name", name)]);
+    let heading = if is_draft(record) {
+        t.text("Result").to_owned()
+    } else {
+        t.html("Check of {name}", &[("name", name)])
+    };
     if let Some(error) = record.get("error").and_then(Value::as_str) {
         return format!(
             r#"<h1>{heading}</h1><p class="notice">{}</p>"#,
@@ -122,8 +155,7 @@ fn render_test(
     let started_at = record.get("ordered_at").and_then(Value::as_str).and_then(Timestamp::parse);
     let age = started_at.map_or_else(String::new, |at| render_age(at, state.pages.clock.now(), t));
     // Beside a form, the link must not lead away from it.
-    let is_draft = record.get("draft").and_then(Value::as_bool).unwrap_or_default();
-    let target = if is_draft { r#" target="_blank""# } else { "" };
+    let target = if is_draft(record) { r#" target="_blank""# } else { "" };
     let path = escape(path);
     // The place is HTML, and so is the age.
     let text = t.fill("Running{place}; started {age}. The result appears here.", &[("place", &place)]);
@@ -132,4 +164,16 @@ fn render_test(
         text.replace("{age}", &age),
         t.text("Look again")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_of_a_part_are_below_those_of_its_page() {
+        let html = "<h1>a <small>b</small></h1><hr><h2 id=\"x\">c</h2><h3>d</h3><pre>&lt;h1&gt;</pre>";
+        let lower = "<h2>a <small>b</small></h2><hr><h3 id=\"x\">c</h3><h4>d</h4><pre>&lt;h1&gt;</pre>";
+        assert_eq!(with_lower_headings(html), lower);
+    }
 }

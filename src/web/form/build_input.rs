@@ -3,9 +3,10 @@
 use super::conditions::condition_of;
 use super::form_choices::{Choices, FormChoices, NO_CHOICES};
 use super::form_fields::shown_fields;
+use super::form_zones::FormZones;
 use super::input::{Control, FormInput, Item, Items, SecretState};
 use super::input_names::{STEPS, clear_name, is_within, item_path, member_path, origin_name, sealed_name};
-use super::labels::{default_text, error_text, label, singular};
+use super::labels::{default_text, error_text, label, singular, value_label};
 use super::nested_values::{StoredValue, is_shown_by_field, item_count};
 use super::text_from_values::{FormTexts, is_scalar};
 use crate::schema::field::{Field, FieldType};
@@ -37,6 +38,8 @@ pub(super) struct FormContent<'a> {
     pub(super) choices: &'a FormChoices,
     /// Path of the item that the person goes on with, if a button has changed a list.
     pub(super) focus: Option<&'a str>,
+    /// The zones that times are in.
+    pub(super) zones: FormZones,
     /// The language of the page.
     pub(super) t: Locale,
 }
@@ -63,16 +66,21 @@ pub(super) fn build_input(
         }
         _ => !text.is_empty() && text != default,
     };
+    let label = content.t.text(&label(field.name)).to_owned();
+    let zone = content.zones.zone_of(&field.field_type, matches!(control, Control::Yaml));
     let mut input = FormInput {
         name: path.to_owned(),
-        label: content.t.text(&label(field.name)).to_owned(),
+        label: match zone {
+            Some(zone) => content.t.fill("{label}, in {zone}", &[("label", &label), ("zone", zone.name())]),
+            None => label,
+        },
         help: content.t.text(field.description).to_owned(),
         required: field.required,
         control,
         errors: Vec::new(),
         is_changed,
         text,
-        default,
+        default: if default.is_empty() { default } else { value_label(field, &default, content.t) },
         is_in_item: path.contains('['),
         changes_choices: content.choices.depend_on(path),
         condition: condition_of(field.name),
@@ -110,7 +118,7 @@ fn control(
             select(field, text, choices.collect(), content.t)
         }
         FieldType::TextEnum(texts) => {
-            let choices = texts.iter().map(|text| ((*text).to_owned(), (*text).to_owned()));
+            let choices = texts.iter().map(|text| ((*text).to_owned(), value_label(field, text, content.t)));
             select(field, text, choices.collect(), content.t)
         }
         FieldType::Int { min, max } => Control::Number { min: *min, max: *max },

@@ -22,6 +22,7 @@ const CONDITIONS: &[(&str, &str, &str)] = &[
     ("end_time", "persistent", "true"),
     ("from_date", "persistent", "false"),
     ("thru_date", "persistent", "false"),
+    ("days", "type", "dynamic"),
     ("keyword_match_type", "keyword_string", "*"),
     ("keyword_match_invert", "keyword_string", "*"),
     ("keyword_match_case", "keyword_string", "*"),
@@ -43,7 +44,7 @@ mod tests {
     use crate::domain::MonitorType;
     use crate::schema::field::FieldType;
     use crate::schema::table::{FieldTable, for_type};
-    use crate::web::form::records::PAGES;
+    use crate::web::form::records::{PAGES, PERFORMANCE_ALERTS};
 
     /// Checks each condition whose input is in `table`: the field that decides is there, and can have the values.
     fn check(table: &FieldTable, seen: &mut Vec<&'static str>) {
@@ -73,7 +74,7 @@ mod tests {
     fn every_condition_is_about_fields_of_the_same_object() {
         let mut seen = Vec::new();
         let of_monitors = MonitorType::ALL.iter().map(|monitor_type| for_type(*monitor_type));
-        for table in of_monitors.chain(PAGES.iter().map(|pages| pages.table)) {
+        for table in of_monitors.chain(PAGES.iter().chain([&PERFORMANCE_ALERTS]).map(|pages| pages.table)) {
             check(table, &mut seen);
         }
         for (name, ..) in CONDITIONS {

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::build_input::FormContent;
 use super::form_choices::FormChoices;
 use super::form_subject::FormSubject;
+use super::form_zones::FormZones;
 use super::input_names::CHECK_LOCATION;
 use super::monitor_form::{MonitorForm, form_sections, general_errors};
 use super::shown_as::ShownAs;
@@ -84,6 +85,7 @@ impl<'a> FormPage<'a> {
             errors: &self.errors,
             choices: &choices,
             focus: self.focus.as_deref(),
+            zones: FormZones::new(&viewer.preferences),
             t,
         };
         let locations = context.locations.iter();

@@ -1,6 +1,7 @@
 //! What a form is about: a new monitor, or one that exists.
 
-use super::fields_from_text::{StoredValues, body_from_texts, is_changed};
+use super::conflict::conflict_error;
+use super::fields_from_text::{StoredValues, body_from_texts};
 use super::form_fields::settable_fields;
 use super::text_from_values::{FormTexts, texts_from_values};
 use crate::domain::{MonitorType, Revision};
@@ -9,9 +10,9 @@ use crate::schema::reader::InputFormat;
 use crate::schema::{Monitor, SecretMode, table};
 use crate::service::monitors::{self, Draft, DraftOf, MonitorService};
 use crate::service::{Caller, ServiceError};
-use crate::syntax::node::{Node, Position};
-use crate::syntax::{ValidationError, ValidationErrorKind};
-use crate::texts::{Locale, key};
+use crate::syntax::ValidationError;
+use crate::syntax::node::Node;
+use crate::texts::Locale;
 
 /// What a form is about.
 pub(super) enum FormSubject {
@@ -126,26 +127,7 @@ impl FormSubject {
 
     /// Returns the error of a form whose monitor was changed since it was opened; names what saving it would overwrite.
     pub(super) fn conflict_error(&self, texts: &FormTexts, t: Locale) -> ValidationError {
-        let (shown, stored) = (self.shown_texts(), self.stored_values());
-        let fields = self.fields();
-        let differing = fields.iter().filter(|field| is_changed(field, texts, &shown, &stored));
-        let names: Vec<String> = differing.map(|field| format!("`{}`", field.name)).collect();
-        let message = if names.is_empty() {
-            t.text("Somebody else changed this monitor since you opened the form. It is now as yours")
-                .to_owned()
-        } else {
-            let text = if names.iter().any(|name| name == "`api_steps`") {
-                key(
-                    "Somebody else changed this monitor since you opened the form. Yours differs from it in {fields}; Save again to overwrite. Type the secrets of steps that changed again: those that are stored belong to the changed steps",
-                )
-            } else {
-                key(
-                    "Somebody else changed this monitor since you opened the form. Yours differs from it in {fields}; Save again to overwrite",
-                )
-            };
-            t.fill(text, &[("fields", &names.join(", "))])
-        };
-        ValidationError::new(ValidationErrorKind::Conflict, "", Position::default(), message)
+        conflict_error(&self.fields(), texts, &self.shown_texts(), &self.stored_values(), t)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What inputs are called, and what is said about them.
 
-use crate::schema::field::{DefaultValue, Field};
+use crate::domain::NotificationKind;
+use crate::schema::field::{DefaultValue, Field, FieldType};
 use crate::syntax::ValidationError;
+use crate::texts::{Language, Locale, key};
 
 /// Returns what `error` says, and how to fix it.
 pub(in crate::web) fn error_text(error: &ValidationError) -> String {
@@ -50,7 +52,38 @@ pub(super) fn label(name: &str) -> String {
     label.trim_end().to_owned()
 }
 
-/// Returns the default of `field` in words; empty without.
+/// Fields whose values are names: of methods, versions, formats, programs and roles.
+pub(super) const FIELDS_OF_NAMES: [&str; 10] = [
+    "auth_method",
+    "browser",
+    "browser_type",
+    "http_method",
+    "http_version",
+    "mimetype",
+    "record_type",
+    "role",
+    "transport",
+    "use_ssl_version",
+];
+
+/// Returns what the value `text` of `field` is called: values that are words in the language, others as they are.
+pub(super) fn value_label(field: &Field, text: &str, t: Locale) -> String {
+    match (&field.field_type, field.name) {
+        (FieldType::Bool, _) => t.text(if text == "true" { key("yes") } else { key("no") }).to_owned(),
+        (FieldType::TextEnum(_), name) if FIELDS_OF_NAMES.contains(&name) => text.to_owned(),
+        (FieldType::TextEnum(_), "language") => match Language::from_code(text) {
+            Some(language) => language.own_name().to_owned(),
+            None => text.to_owned(),
+        },
+        (FieldType::TextEnum(_), _) => match NotificationKind::from_name(text) {
+            Some(kind) => t.text(kind.title()).to_owned(),
+            None => t.text(text).to_owned(),
+        },
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns the default of `field` as it stands in its input; empty without.
 pub(super) fn default_text(field: &Field) -> String {
     match field.default {
         DefaultValue::Bool(flag) => flag.to_string(),
@@ -73,6 +106,26 @@ pub(super) fn singular(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::table::alerting::{PERFORMANCE_ALERT, RECIPIENT, TEMPLATE};
+    use crate::schema::table::mail::IMAP;
+
+    #[test]
+    fn values_that_are_words_are_in_the_language_and_names_stay() {
+        let german = Locale { language: Language::German, ..Locale::default() };
+        for (table, field, value, english, in_german) in [
+            (&PERFORMANCE_ALERT, "type", "dynamic", "dynamic", "dynamisch"),
+            (&PERFORMANCE_ALERT, "enabled", "true", "yes", "ja"),
+            (&PERFORMANCE_ALERT, "window", "15", "15", "15"),
+            (&TEMPLATE, "kind", "no_data", "No Data", "Keine Daten"),
+            (&RECIPIENT, "language", "fr", "Français", "Français"),
+            // A mechanism, whose name is a word elsewhere.
+            (&IMAP, "auth_method", "login", "login", "login"),
+        ] {
+            let field = table.field(field).unwrap();
+            assert_eq!(value_label(field, value, Locale::default()), english);
+            assert_eq!(value_label(field, value, german), in_german);
+        }
+    }
 
     #[test]
     fn one_of_several_has_a_name() {

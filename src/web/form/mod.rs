@@ -2,6 +2,7 @@
 
 mod build_input;
 mod conditions;
+mod conflict;
 mod fields_from_text;
 mod form_action;
 mod form_choices;
@@ -9,6 +10,7 @@ mod form_content;
 mod form_fields;
 mod form_page;
 mod form_subject;
+mod form_zones;
 mod input;
 mod input_names;
 mod item_edits;

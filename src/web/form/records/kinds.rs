@@ -3,7 +3,7 @@
 use crate::domain::ConfigRecordKind;
 use crate::schema::field::Field;
 use crate::schema::table::FieldTable;
-use crate::schema::table::alerting::{NOTIFIER_GROUP, RECIPIENT, SLA, TEMPLATE};
+use crate::schema::table::alerting::{NOTIFIER_GROUP, PERFORMANCE_ALERT, RECIPIENT, SLA, TEMPLATE};
 use crate::schema::table::records::{ACCOUNT, CERTIFICATE, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::BLACKOUT;
 use crate::schema::table::views::VIEW;
@@ -47,14 +47,9 @@ impl RecordPages {
     pub(in crate::web::form) fn columns(&self) -> &'static [&'static str] {
         self.columns
     }
-
-    /// Returns the path of the list.
-    pub(super) fn list_path(&self) -> String {
-        format!("/account/{}", self.path)
-    }
 }
 
-/// Every kind, in the order of the index.
+/// Every kind of an account, in the order of the index.
 pub(in crate::web) static PAGES: [RecordPages; 11] = [
     RecordPages {
         kind: ConfigRecordKind::Recipient,
@@ -181,7 +176,19 @@ pub(in crate::web) static PAGES: [RecordPages; 11] = [
     },
 ];
 
-/// Finds the kind with this name in paths.
+/// The kind of a monitor.
+pub(in crate::web::form) static PERFORMANCE_ALERTS: RecordPages = RecordPages {
+    kind: ConfigRecordKind::PerformanceAlert,
+    path: "performance-alerts",
+    title: key("Performance alerts"),
+    noun: key("performance alert"),
+    table: &PERFORMANCE_ALERT,
+    columns: &["type", "threshold", "days", "window", "level", "step", "enabled", "active"],
+    is_changeable: true,
+    removal: key("If it is active, it ends without a message."),
+};
+
+/// Finds the kind of an account with this name in paths.
 pub(super) fn find_pages(path: &str) -> Option<&'static RecordPages> {
     PAGES.iter().find(|pages| pages.path == path)
 }
@@ -192,7 +199,7 @@ mod tests {
 
     #[test]
     fn columns_are_fields_of_their_kind() {
-        for pages in &PAGES {
+        for pages in PAGES.iter().chain([&PERFORMANCE_ALERTS]) {
             for column in pages.columns {
                 assert!(pages.table.field(column).is_some(), "{}: {column}", pages.path);
             }

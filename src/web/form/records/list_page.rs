@@ -10,14 +10,16 @@ use serde_json::{Map, Value};
 use super::kinds::{PAGES, RecordPages};
 use super::password_page::user;
 use super::record_choices::record_choices;
-use super::record_form::render_account_page;
-use super::record_page::{NoPage, edit_form, find};
+use super::record_page::edit_form;
+use super::record_scope::{NoPage, RecordPath, RecordScope};
 use super::state::AccountState;
-use crate::domain::{ConfigRecordFilter, Pagination};
+use crate::domain::Pagination;
+use crate::schema::field::{Field, FieldType};
 use crate::texts::{Locale, key};
 use crate::web::actions::refused;
 use crate::web::form::form_choices::Choices;
-use crate::web::form::labels::label;
+use crate::web::form::form_zones::FormZones;
+use crate::web::form::labels::{label, value_label};
 use crate::web::html::with_code;
 use crate::web::page_frame::{PageFrame, Section, render_page};
 use crate::web::viewer::Viewer;
@@ -42,6 +44,8 @@ struct RecordList<'a> {
     list_path: String,
     columns: Vec<String>,
     rows: Vec<RecordRow>,
+    /// What the times of the list are in; empty without times.
+    times_in: String,
     total: u64,
     may_edit: bool,
     /// Numbers of the pages before and behind this one.
@@ -75,29 +79,30 @@ pub(in crate::web) async fn get_index(Extension(viewer): Extension<Viewer>) -> R
     render_page(frame, &Index { has_password, t }.render().unwrap_or_default()).into_response()
 }
 
-/// `GET /account/{kind}`
+/// `GET /account/{kind}`, and below a monitor
 pub(in crate::web) async fn get_list(
     State(state): State<AccountState>,
     Extension(viewer): Extension<Viewer>,
-    Path(kind): Path<String>,
+    Path(path): Path<RecordPath>,
     Query(query): Query<ListQuery>,
 ) -> Response {
-    let (pages, caller) = match find(&viewer, &kind) {
-        Ok(found) => found,
+    let scope = match RecordScope::find(&state, &viewer, &path) {
+        Ok(scope) => scope,
         Err(refusal) => return refusal.into_response(),
     };
+    let pages = scope.pages;
     if pages.is_single() {
-        return edit_form(&state, &viewer, &caller, pages, &caller.customer.to_string()).await;
+        let id = scope.caller.customer.to_string();
+        return edit_form(&state, &viewer, scope, &id).await;
     }
     let t = viewer.locale();
     let page = query.page.unwrap_or(1).max(1);
     let wanted = Pagination { limit: PAGE_ROWS, offset: u64::from(page - 1) * u64::from(PAGE_ROWS) };
-    let listed = state.config_record_service.list(&caller, ConfigRecordFilter::new(pages.kind), wanted).await;
-    let listed = match listed {
+    let listed = match scope.list(&state.config_record_service, wanted).await {
         Ok(listed) => listed,
         Err(error) => return refused(&error),
     };
-    let of_monitors = match record_choices(&state, &caller, pages, false, t).await {
+    let of_monitors = match record_choices(&state, &scope, false, t).await {
         Ok(choices) => choices,
         Err(error) => return refused(&error),
     };
@@ -110,23 +115,56 @@ pub(in crate::web) async fn get_list(
         };
         RecordRow {
             id: record.get("id").and_then(Value::as_i64).unwrap_or_default(),
-            cells: pages.columns.iter().map(|column| cell(record.get(*column), choices(column), t)).collect(),
+            cells: pages
+                .columns
+                .iter()
+                .map(|column| match (record.get(*column), pages.table.field(column)) {
+                    (Some(Value::String(time)), Some(field)) if FormZones::is_date(field) => {
+                        scope.zones.shown_time(time)
+                    }
+                    (Some(Value::String(text)), Some(field)) if is_choice(field) => {
+                        value_label(field, text, t)
+                    }
+                    (value, _) => cell(value, choices(column), t),
+                })
+                .collect(),
         }
     };
     let has_more = u64::from(page) * u64::from(PAGE_ROWS) < listed.total;
     let list = RecordList {
         pages,
-        list_path: pages.list_path(),
+        list_path: scope.list_path(),
         columns: pages.columns.iter().map(|column| t.text(&label(column)).to_owned()).collect(),
         rows: listed.items.iter().map(to_row).collect(),
+        times_in: times_in(&scope, t),
         total: listed.total,
-        may_edit: viewer.may_edit() && state.config_record_service.may_edit(&caller, pages.kind),
+        may_edit: scope.may_edit(&state, &viewer),
         previous: (page > 1).then(|| page - 1),
         next: has_more.then(|| page + 1),
         t,
     };
     // Writing into a string cannot fail.
-    render_account_page(&viewer, t.text(pages.title), None, &list.render().unwrap_or_default())
+    scope.render_list_page(&viewer, &list.render().unwrap_or_default())
+}
+
+fn is_choice(field: &Field) -> bool {
+    matches!(field.field_type, FieldType::TextEnum(_))
+}
+
+/// Returns what the times of a list are in; empty for a list without times.
+fn times_in(scope: &RecordScope, t: Locale) -> String {
+    let is_date = |column: &&str| scope.pages.table.field(column).is_some_and(FormZones::is_date);
+    if !scope.pages.columns.iter().any(is_date) {
+        return String::new();
+    }
+    let (dates, account) = (scope.zones.dates, scope.zones.account);
+    if dates == account {
+        return t.fill("Times are in {zone}.", &[("zone", dates.name())]);
+    }
+    t.fill(
+        "Dates are in {zone}; times of the week in {account}, the time zone of the account.",
+        &[("zone", dates.name()), ("account", account.name())],
+    )
 }
 
 /// Returns what a cell shows of `value`: the name of what an id refers to, and of a list of objects how many there are.

@@ -7,8 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::record_form::render_account_page;
-use super::record_page::NoPage;
+use super::record_scope::{NoPage, account_breadcrumb, render_record_page};
 use super::state::AccountState;
 use crate::domain::{ConfigRecordKind, UserId};
 use crate::service::{Caller, ServiceError};
@@ -16,6 +15,7 @@ use crate::syntax::node::Node;
 use crate::texts::{Locale, key};
 use crate::web::actions::{MAX_BUTTON_FORM_BYTES, read_form_of_anybody, refused};
 use crate::web::csrf::FORM_TOKEN_FIELD;
+use crate::web::page_frame::Section;
 use crate::web::viewer::Viewer;
 
 #[derive(Template)]
@@ -87,5 +87,7 @@ fn render(
     let page = PasswordPage { login: &caller.login, is_done, errors, form_token, t };
     // Writing into a string cannot fail.
     let body = page.render().unwrap_or_default();
-    (status, render_account_page(viewer, t.text("Your password"), None, &body)).into_response()
+    let above = vec![account_breadcrumb(t)];
+    let page = render_record_page(viewer, t.text("Your password"), Section::Account, above, &body);
+    (status, page).into_response()
 }

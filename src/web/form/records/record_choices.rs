@@ -1,6 +1,6 @@
 //! What a person can choose in the form of a record.
 
-use super::kinds::RecordPages;
+use super::record_scope::RecordScope;
 use super::state::AccountState;
 use crate::domain::{ConfigRecordFilter, ConfigRecordKind, MonitorId, NotificationMethod, Pagination};
 use crate::schema::table::alerting::METHOD_IDS;
@@ -27,15 +27,15 @@ const WEEKDAYS: [&str; 7] = [
 const WEEKDAY_FIELDS: [&str; 4] =
     ["start_day", "end_day", "operating_periods.from_day", "operating_periods.thru_day"];
 
-/// Returns what can be chosen in forms of `pages`. The blackout of a recipient, which `is_about_recipient` says, is about
+/// Returns what can be chosen in forms of `scope`. The blackout of a recipient, which `is_about_recipient` says, is about
 /// another kind of thing.
 pub(super) async fn record_choices(
     state: &AccountState,
-    caller: &Caller,
-    pages: &RecordPages,
+    scope: &RecordScope,
     is_about_recipient: bool,
     t: Locale,
 ) -> Result<FormChoices, ServiceError> {
+    let (pages, caller) = (scope.pages, &scope.caller);
     let mut choices = FormChoices::default();
     let weekdays: Choices =
         WEEKDAYS.iter().zip(1..).map(|(name, day)| (day.to_string(), t.text(name).to_owned())).collect();

@@ -5,8 +5,9 @@ use axum::Extension;
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 
-use super::record_form::{RecordForm, render_account_page};
-use super::record_page::{find_listed, load, read};
+use super::record_form::RecordForm;
+use super::record_page::{load, read};
+use super::record_scope::{RecordPath, RecordScope};
 use super::state::AccountState;
 use crate::domain::Revision;
 use crate::service::ServiceError;
@@ -29,21 +30,22 @@ struct Removal<'a> {
     t: Locale,
 }
 
-/// `GET /account/{kind}/{id}/remove`: asks.
+/// `GET /account/{kind}/{id}/remove`, and below a monitor: asks.
 pub(in crate::web) async fn get_removal(
     State(state): State<AccountState>,
     Extension(viewer): Extension<Viewer>,
-    Path((kind, id)): Path<(String, String)>,
+    Path(path): Path<RecordPath>,
 ) -> Response {
-    let (pages, caller) = match find_listed(&viewer, &kind) {
-        Ok(found) => found,
+    let scope = match RecordScope::find_listed(&state, &viewer, &path) {
+        Ok(scope) => scope,
         Err(refusal) => return refusal.into_response(),
     };
-    let record = match load(&state, &caller, pages, &id).await {
+    let record = match load(&state, scope, &path.id).await {
         Ok(record) => record,
         Err(response) => return response,
     };
-    let (list_path, t) = (pages.list_path(), viewer.locale());
+    let (scope, t) = (&record.scope, viewer.locale());
+    let (pages, list_path) = (scope.pages, scope.list_path());
     let removal = Removal {
         noun: t.text(pages.noun),
         name: name(&record),
@@ -56,12 +58,7 @@ pub(in crate::web) async fn get_removal(
     };
     // Writing into a string cannot fail.
     let body = removal.render().unwrap_or_default();
-    render_account_page(
-        &viewer,
-        &t.fill("Remove {name}", &[("name", t.text(pages.noun))]),
-        Some(pages),
-        &body,
-    )
+    scope.render_page(&viewer, &t.fill("Remove {name}", &[("name", t.text(pages.noun))]), &body)
 }
 
 /// Returns what people call the record; empty without.
@@ -70,22 +67,22 @@ fn name(record: &RecordForm) -> &str {
     ["name", "login"].iter().find_map(text).unwrap_or_default()
 }
 
-/// `POST /account/{kind}/{id}/remove`: removes the record that the person saw.
+/// `POST /account/{kind}/{id}/remove`, and below a monitor: removes the record that the person saw.
 pub(in crate::web) async fn post_removal(
     State(state): State<AccountState>,
-    Path((kind, id)): Path<(String, String)>,
+    Path(path): Path<RecordPath>,
     request: Request,
 ) -> Response {
-    let (form, pages, caller) = match read(&state, find_listed, &kind, request).await {
+    let (form, scope) = match read(&state, RecordScope::find_listed, &path, request).await {
         Ok(read) => read,
         Err(response) => return response,
     };
     let revision = form.fields.get("revision").and_then(|text| text.parse().ok()).map(Revision);
-    let (Some(revision), Ok(id)) = (revision, id.parse()) else {
+    let (Some(revision), Ok(id)) = (revision, path.id.parse()) else {
         return refused(&ServiceError::PreconditionFailed);
     };
-    match state.config_record_service.delete(&caller, pages.kind, id, Some(revision)).await {
-        Ok(()) => see_other(&pages.list_path(), None),
+    match scope.delete(&state.config_record_service, id, revision).await {
+        Ok(()) => see_other(&scope.list_path(), None),
         Err(error) => refused(&error),
     }
 }
