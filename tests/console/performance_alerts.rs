@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::console::browser::{Browser, Setup, usual_kind};
+use crate::console::browser::{Browser, flow_setups, usual_kind};
 use crate::console::server::{Server, Site};
 
 async fn save(browser: &Browser) {
@@ -13,8 +13,7 @@ async fn save(browser: &Browser) {
 async fn a_performance_alert_is_made_changed_and_removed_from_the_page_of_its_monitor() {
     let site = Site::start();
     let server = Server::start(&site.monitor("shop", "<shop>"));
-    for without_scripts in [false, true] {
-        let setup = Setup { without_scripts, ..Setup::default() };
+    for setup in flow_setups() {
         let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.wait_for_text("#rows", "<shop>").await;
         browser.click("#rows tbody a").await;
@@ -33,7 +32,7 @@ async fn a_performance_alert_is_made_changed_and_removed_from_the_page_of_its_mo
         browser.wait_for_text("h1", "New performance alert").await;
         save(&browser).await;
         browser.wait_for_text(".wrong .error", "`type`").await;
-        if !without_scripts {
+        if !setup.without_scripts {
             // The days are those of the mean that a dynamic one compares with.
             let is_hidden = "return document.getElementById('f-days').closest('.input').hidden";
             browser.choose("[name=type]", "static").await;
