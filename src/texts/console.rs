@@ -47,7 +47,6 @@ pub(super) const SHELL: &[Row] = &[
         "Elles valent pour ce navigateur. Les heures de l’API et des fichiers CSV sont toujours en UTC.",
     ),
     ("all accounts", "alle Konten", "tous les comptes"),
-    ("all locations", "alle Standorte", "tous les emplacements"),
     ("Location: {name}", "Standort: {name}", "Emplacement : {name}"),
     (
         "The list of monitors starts with those that it checks, and forms check from it.",

@@ -182,7 +182,11 @@ pub(super) const RECORDS: &[Row] = &[
     ("Remove this {noun}?", "{noun} entfernen?", "Supprimer : {noun} ?"),
     ("Remove the {noun} {name}?", "{noun} {name} entfernen?", "Supprimer : {noun} {name} ?"),
     ("The {noun} was created", "{noun} wurde angelegt", "Créé : {noun}"),
-    ("Created", "Angelegt", "Créé"),
+    ("The {noun} was saved", "{noun} wurde gespeichert", "Enregistré : {noun}"),
+    ("Saved", "Gespeichert", "Enregistré"),
+    ("{name} was saved", "{name} wurde gespeichert", "{name} : enregistré"),
+    ("To the monitor", "Zum Monitor", "Vers le moniteur"),
+    ("Warnings:", "Warnungen:", "Avertissements :"),
     (
         "This is shown once. Copy it now:",
         "Dies wird nur einmal gezeigt. Kopieren Sie es jetzt:",

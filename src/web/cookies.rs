@@ -129,6 +129,6 @@ mod tests {
         ] {
             assert_eq!(read(other), None, "{other}");
         }
-        assert_eq!(read(&format!("vigie-session-7979={}", "x".repeat(129))), None);
+        assert_eq!(read(&format!("vigie-session-7979={}", "x".repeat(MAX_VALUE_BYTES + 1))), None);
     }
 }

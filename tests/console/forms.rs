@@ -173,3 +173,24 @@ async fn what_was_typed_outlives_signing_out() {
     assert_eq!(properties["results"], serde_json::json!([]));
     browser.close().await;
 }
+
+#[tokio::test]
+async fn warnings_are_shown_before_and_after_saving() {
+    let server = Server::start("[]\n");
+    let browser = Browser::signed_in(usual_kind(), Setup::default(), &server).await;
+    browser.goto(&server.url("/monitors/new?type=browserscript")).await;
+    fill(&browser, "name", "<b>shop").await;
+    browser.fill("[name=script]", "<script><step><clik css='a'/></step></script>").await;
+    browser.click("[name=do][value='show yaml']").await;
+    browser.wait_for_text(".warnings", "checks end with status 96").await;
+    browser.click("button.primary").await;
+    browser.wait_for_page("<b>shop was saved").await;
+    assert!(
+        browser.text(".warnings").await.contains("did you mean `click`"),
+        "{}",
+        browser.text(".warnings").await
+    );
+    browser.click("main p a").await;
+    browser.wait_for_text("h1", "<b>shop").await;
+    browser.close().await;
+}

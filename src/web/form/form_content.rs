@@ -37,6 +37,8 @@ pub(super) struct FormPage<'a> {
     pub(super) focus: Option<String>,
     /// Id of the check of what it holds.
     pub(super) test: Option<i64>,
+    /// Warnings about what it holds.
+    pub(super) warnings: Vec<String>,
     /// The monitor as a text.
     pub(super) shown_as: Option<ShownAs>,
     /// Status of the response.
@@ -53,6 +55,7 @@ impl<'a> FormPage<'a> {
             errors: Vec::new(),
             focus: None,
             test: None,
+            warnings: Vec::new(),
             shown_as: None,
             status: StatusCode::OK,
         }
@@ -104,6 +107,7 @@ impl<'a> FormPage<'a> {
             check_location: self.texts.get(CHECK_LOCATION).unwrap_or(&own_location),
             check,
             shown_as: self.shown_as,
+            warnings: &self.warnings,
             t,
         };
         let page_title = format!("{title} · Vigie");

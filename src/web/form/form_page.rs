@@ -14,12 +14,13 @@ use super::input_names::{CHECK_LOCATION, STEPS};
 use super::item_edits::{ItemEdit, without_later_items};
 use super::kept_form::read_kept_form;
 use super::monitor_form::general_error;
+use super::saved_page::SavedPage;
 use super::submission::Submission;
 use super::text_from_values::FormTexts;
 use crate::domain::{LocationId, MonitorType, Permission};
 use crate::schema::{Monitor, table};
 use crate::service::monitors::{self, form_context};
-use crate::service::{Caller, ServiceError};
+use crate::service::{Caller, SavedObject, ServiceError};
 use crate::texts::Locale;
 use crate::web::actions::{ActionsState, OwnForm, find_own, refused};
 use crate::web::forms::see_other;
@@ -154,16 +155,19 @@ async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, f
         }
         FormAction::Save => {
             match subject.save(&state.monitor_service, caller, &page.texts, &page.revision).await {
-                Ok(id) => return see_other(&format!("/monitors/{id}"), None),
+                Ok(saved) => return respond_saved(&viewer, &saved, &page.texts),
                 Err(error) => Err(error),
             }
         }
-        FormAction::Check(step) => start_check(state, caller, &page, step).await.map(|test| {
-            page.test = Some(test);
+        FormAction::Check(step) => start_check(state, caller, &page, step).await.map(|(test, warnings)| {
+            (page.test, page.warnings) = (Some(test), warnings);
         }),
         FormAction::Show(text_form) => {
             let draft = subject.draft(&state.monitor_service, caller, &page.texts, &page.revision).await;
-            draft.map(|draft| page.shown_as = Some(text_form.show(&draft.monitor, &server)))
+            draft.map(|draft| {
+                page.shown_as = Some(text_form.show(&draft.monitor, &server));
+                page.warnings = draft.warnings;
+            })
         }
     };
     match done {
@@ -184,13 +188,39 @@ async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, f
     page.render(state, &viewer, caller).await
 }
 
-/// Starts a check of what `page` holds, with its steps up to `step`; returns the id of the test.
+/// Leads to the monitor that was saved, or shows warnings about it first.
+fn respond_saved(viewer: &Viewer, saved: &SavedObject, texts: &FormTexts) -> Response {
+    let (t, path) = (viewer.locale(), format!("/monitors/{}", saved.id));
+    if saved.warnings.is_empty() {
+        return see_other(&path, None);
+    }
+    let name = texts.get("name").map_or("", String::as_str);
+    let page = SavedPage {
+        heading: t.fill("{name} was saved", &[("name", name)]),
+        values: Vec::new(),
+        warnings: &saved.warnings,
+        edit_path: Some(format!("{path}/edit")),
+        next: (path, t.text("To the monitor")),
+        t,
+    };
+    let title = format!("{} · Vigie", t.text("Saved"));
+    let frame = PageFrame {
+        section: Some(Section::Monitors),
+        breadcrumbs: vec![Breadcrumb::monitors(t)],
+        ..PageFrame::new(&title, viewer)
+    };
+    // Writing into a string cannot fail.
+    render_page(frame, &page.render().unwrap_or_default()).into_response()
+}
+
+/// Starts a check of what `page` holds, with its steps up to `step`; returns the id of the test, and warnings about what it
+/// holds.
 async fn start_check(
     state: &ActionsState,
     caller: &Caller,
     page: &FormPage<'_>,
     step: Option<usize>,
-) -> Result<i64, ServiceError> {
+) -> Result<(i64, Vec<String>), ServiceError> {
     let shortened: FormTexts;
     let texts = match step {
         Some(step) => {
@@ -201,7 +231,8 @@ async fn start_check(
     };
     let location = page.texts.get(CHECK_LOCATION).and_then(|id| id.parse().ok()).map(LocationId);
     let draft = page.subject.draft(&state.monitor_service, caller, texts, &page.revision).await?;
-    state.on_demand_tests.start_draft(caller, draft.monitor, location).await
+    let test = state.on_demand_tests.start_draft(caller, draft.monitor, location).await?;
+    Ok((test, draft.warnings))
 }
 
 /// Finds a monitor that the viewer may edit.

@@ -9,7 +9,7 @@ use crate::schema::field::Field;
 use crate::schema::reader::InputFormat;
 use crate::schema::{Monitor, SecretMode, table};
 use crate::service::monitors::{self, Draft, DraftOf, MonitorService};
-use crate::service::{Caller, ServiceError};
+use crate::service::{Caller, SavedObject, ServiceError};
 use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 use crate::texts::Locale;
@@ -100,19 +100,19 @@ impl FormSubject {
         monitors::draft(service, caller, draft_of, &self.body(texts)?).await
     }
 
-    /// Saves what `texts` hold; returns the id of the monitor.
+    /// Saves what `texts` hold; returns the id of the monitor, and warnings.
     pub(super) async fn save(
         &self,
         service: &MonitorService,
         caller: &Caller,
         texts: &FormTexts,
         revision: &str,
-    ) -> Result<i64, ServiceError> {
+    ) -> Result<SavedObject, ServiceError> {
         let body = self.body(texts)?;
         match self {
             Self::New(monitor_type) => {
                 let created = monitors::create(service, caller, *monitor_type, InputFormat::V3, &body);
-                created.await.map(|saved| saved.id)
+                created.await
             }
             Self::Existing(monitor) => {
                 let (expected_type, expected) =
@@ -120,7 +120,7 @@ impl FormSubject {
                 let format = InputFormat::V3;
                 let saved =
                     monitors::patch(service, caller, monitor.id, expected_type, format, &body, expected);
-                saved.await.map(|_| monitor.id.0)
+                saved.await
             }
         }
     }

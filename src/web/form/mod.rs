@@ -25,6 +25,7 @@ mod nested_values_tests;
 mod plain_values;
 pub(super) mod records;
 mod removal;
+mod saved_page;
 mod shown_as;
 mod submission;
 mod text_from_values;

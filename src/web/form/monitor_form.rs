@@ -59,6 +59,8 @@ pub(super) struct MonitorForm<'a> {
     pub(super) check: String,
     /// The monitor as a text, if somebody asked for it.
     pub(super) shown_as: Option<ShownAs>,
+    /// Warnings about what the form holds, in English as in the API.
+    pub(super) warnings: &'a [String],
     pub(super) t: Locale,
 }
 

@@ -11,26 +11,17 @@ use super::record_form::{CHOICES_OF, DATES_IN, RecordForm};
 use super::record_scope::{FindScope, RecordPath, RecordScope};
 use super::state::AccountState;
 use crate::service::{SavedObject, ServiceError};
-use crate::texts::{Locale, Zone, key};
+use crate::texts::{Zone, key};
 use crate::web::actions::{OwnForm, refused};
 use crate::web::form::form_action::{FormAction, GOES_ON};
 use crate::web::form::kept_form::read_kept_form;
 use crate::web::form::labels::label;
 use crate::web::form::monitor_form::general_error;
+use crate::web::form::saved_page::SavedPage;
 use crate::web::form::submission::Submission;
 use crate::web::forms::see_other;
 use crate::web::responses::not_found;
 use crate::web::viewer::Viewer;
-
-/// What only the response to a new record has, such as the secret of a location.
-#[derive(Template)]
-#[template(path = "record_created.html", config = "src/web/askama.toml")]
-struct Created<'a> {
-    noun: &'a str,
-    values: Vec<(String, String)>,
-    list_path: String,
-    t: Locale,
-}
 
 /// `GET /account/{kind}/new`, and below a monitor
 pub(in crate::web) async fn get_new_form(
@@ -155,7 +146,7 @@ async fn respond(state: &AccountState, mut record: RecordForm, form: OwnForm) ->
     match action {
         FormAction::Edit(edit) => record.focus = edit.apply(&fields, &mut record.texts),
         FormAction::Save => match record.save(state).await {
-            Ok(saved) => return created_or_list(&viewer, &record.scope, record.id, &saved),
+            Ok(saved) => return respond_saved(&viewer, &record.scope, record.id, &saved),
             Err(ServiceError::Invalid(errors)) => {
                 (record.errors, status) = (errors, StatusCode::UNPROCESSABLE_ENTITY);
             }
@@ -177,20 +168,26 @@ async fn respond(state: &AccountState, mut record: RecordForm, form: OwnForm) ->
     record.render(state, &viewer, status).await
 }
 
-/// Leads to the list, or shows what only this response has.
-fn created_or_list(viewer: &Viewer, scope: &RecordScope, id: Option<i64>, saved: &SavedObject) -> Response {
+/// Leads to the list, or shows what only this response has, and warnings.
+fn respond_saved(viewer: &Viewer, scope: &RecordScope, id: Option<i64>, saved: &SavedObject) -> Response {
     let t = viewer.locale();
     let to_text = |(name, value): (&String, &Value)| {
         (t.text(&label(name)).to_owned(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     };
     let values: Vec<_> = saved.create_response_fields.iter().map(to_text).collect();
-    if scope.pages.is_single() {
-        return see_other("/account", None);
+    let next = if scope.pages.is_single() { "/account".to_owned() } else { scope.list_path() };
+    if values.is_empty() && saved.warnings.is_empty() {
+        return see_other(&next, None);
     }
-    if id.is_some() || values.is_empty() {
-        return see_other(&scope.list_path(), None);
-    }
-    let created = Created { noun: t.text(scope.pages.noun), values, list_path: scope.list_path(), t };
+    let text = if id.is_some() { key("The {noun} was saved") } else { key("The {noun} was created") };
+    let page = SavedPage {
+        heading: t.fill(text, &[("noun", t.text(scope.pages.noun))]),
+        values,
+        warnings: &saved.warnings,
+        next: (next, t.text("Back to the list")),
+        edit_path: None,
+        t,
+    };
     // Writing into a string cannot fail.
-    scope.render_page(viewer, t.text("Created"), &created.render().unwrap_or_default())
+    scope.render_page(viewer, t.text("Saved"), &page.render().unwrap_or_default())
 }
