@@ -301,7 +301,6 @@ pub(super) const FORMS: &[Row] = &[
         "Das Handbuch hat keine Seite mit diesem Namen",
         "Le manuel n’a pas de page de ce nom",
     ),
-    ("All pages", "Alle Seiten", "Toutes les pages"),
     ("Search the manual", "Das Handbuch durchsuchen", "Rechercher dans le manuel"),
     (
         "No section contains all of “{text}”.",

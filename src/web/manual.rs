@@ -46,7 +46,9 @@ pub(super) async fn get_index_or_search_results(
     let body = format!("{}{}", render_search_form(text, t), render_hits(text, t));
     let title = format!("{} · Vigie", t.text("Search the manual"));
     let article = format!("<article class=\"manual\" lang=\"en\">{body}</article>");
-    page_frame::render_page(manual_frame(&title, &viewer), &article).into_response()
+    let mut frame = manual_frame(&title, &viewer);
+    frame.breadcrumbs.push(manual_breadcrumb(t));
+    page_frame::render_page(frame, &article).into_response()
 }
 
 /// `GET /manual/{name}`
@@ -67,12 +69,14 @@ fn render_page(page: ManualPage, viewer: &Viewer) -> Html<String> {
     let title = format!("{} · Vigie manual", page.first_heading());
     let mut frame = manual_frame(&title, viewer);
     if page.path != INDEX {
-        frame.breadcrumbs.push(Breadcrumb {
-            name: t.text(Section::Manual.name()).to_owned(),
-            path: "/manual/".to_owned(),
-        });
+        frame.breadcrumbs.push(manual_breadcrumb(t));
     }
     page_frame::render_page(frame, &body)
+}
+
+/// Returns the breadcrumb of the first page.
+fn manual_breadcrumb(t: Locale) -> Breadcrumb {
+    Breadcrumb { name: t.text(Section::Manual.name()).to_owned(), path: Section::Manual.path().to_owned() }
 }
 
 fn manual_frame<'a>(title: &'a str, viewer: &'a Viewer) -> PageFrame<'a> {
@@ -82,11 +86,10 @@ fn manual_frame<'a>(title: &'a str, viewer: &'a Viewer) -> PageFrame<'a> {
 /// Renders the form in the language of the reader, unlike the pages.
 fn render_search_form(search_text: &str, t: Locale) -> String {
     format!(
-        "<form class=\"filter\" action=\"/manual/\" lang=\"{}\"><a href=\"/manual/\">{}</a> \
+        "<form class=\"filter\" action=\"/manual/\" lang=\"{}\">\
          <input type=\"search\" name=\"q\" value=\"{}\" aria-label=\"{}\"> \
          <button>{}</button></form>",
         t.language.code(),
-        t.text("All pages"),
         escape(search_text),
         t.text("Search the manual"),
         t.text("Search")

@@ -108,7 +108,9 @@ async fn check_every_page(kind: BrowserKind, setup: Setup, theme: &str) {
     let other = if theme == "light" { "dark" } else { "light" };
     let themes = if full() { vec![theme, other] } else { vec![theme] };
     let site = Site::start();
-    let server = Server::start(&site.monitor("shop", "shop"));
+    // With two locations, the header has the switch.
+    let settings = "locations:\n- {id: 2, name: Lyon, region: 2}\n";
+    let server = Server::start_with(&site.monitor("shop", "shop"), settings);
     let browser = Browser::open(kind, setup).await;
     let mut found = Vec::new();
     for theme in themes {
