@@ -21,7 +21,7 @@ pub struct RemoteLocationName {
     pub owner: Option<CustomerId>,
 }
 
-/// Whose choice of locations is asked for.
+/// Who chooses among the locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocationAudience {
     /// The host's, which sees all accounts.
@@ -45,7 +45,10 @@ impl KnownLocations {
 
     /// Sets the locations with agents on other hosts.
     pub(super) fn set_remote(&self, locations: Vec<RemoteLocationName>) {
-        *self.remote.write() = locations.into();
+        let is_known = **self.remote.read() == *locations;
+        if !is_known {
+            *self.remote.write() = locations.into();
+        }
     }
 
     /// Returns those that `is_shown` keeps. The settings of this process win over a record with the same id.

@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 255;
 /// The name of no column, which tells a choice of none from no choice.
 const NO_COLUMN: &str = "none";
 
-/// The location that is none, but chosen.
+/// Value of `location` in an address for all locations.
 pub const ALL_LOCATIONS: &str = "all";
 
 /// The query of the list of monitors.
@@ -26,7 +26,7 @@ pub struct ListQuery {
     pub monitor_type: Option<MonitorType>,
     /// Location that has checked the monitor.
     pub location: Option<LocationId>,
-    /// Whether no location was chosen on purpose: it does not start with the one that the person looks at.
+    /// Whether the person asked for all locations; then the location of the preferences does not apply.
     pub at_all_locations: bool,
     /// Recipient that can be told about the monitor.
     pub recipient: Option<RecipientId>,

@@ -24,7 +24,7 @@ pub(super) const CHOICES: &[Row] = &[
     ("All Events", "Alle Ereignisse", "Tous les événements"),
     ("Generate an error", "Fehler melden", "Signaler une erreur"),
     ("Continue waiting", "Weiter warten", "Continuer d’attendre"),
-    ("implicit", "sofort", "implicite"),
+    ("implicit", "implizit", "implicite"),
     ("JSON Response", "JSON-Antwort", "Réponse JSON"),
     ("XML Response", "XML-Antwort", "Réponse XML"),
     ("Status Code", "Statuscode", "Code d’état"),

@@ -49,9 +49,9 @@ pub(super) const SHELL: &[Row] = &[
     ("all accounts", "alle Konten", "tous les comptes"),
     ("Location: {name}", "Standort: {name}", "Emplacement : {name}"),
     (
-        "The list of monitors starts with those that it checks, and forms check from it.",
-        "Die Liste der Monitore beginnt mit denen, die er prüft, und Formulare prüfen von ihm aus.",
-        "La liste des moniteurs commence par ceux qu’il vérifie, et les formulaires vérifient depuis lui.",
+        "The list of monitors starts with those that it has checked, and forms check from it.",
+        "Die Liste der Monitore beginnt mit denen, die er geprüft hat, und Formulare prüfen von ihm aus.",
+        "La liste des moniteurs commence par ceux qu’il a vérifiés, et les formulaires vérifient depuis lui.",
     ),
     ("that of the browser", "die des Browsers", "celle du navigateur"),
     ("Cancel", "Abbrechen", "Annuler"),

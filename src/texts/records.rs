@@ -32,7 +32,7 @@ pub(super) const HISTORY: &[Row] = &[
     (
         "Times are in {zone}. Secrets are never shown.",
         "Zeiten sind in {zone}. Geheimnisse werden nie gezeigt.",
-        "Les heures sont en {zone}. Les secrets ne sont jamais affichés.",
+        "Les heures sont à l’heure de {zone}. Les secrets ne sont jamais affichés.",
     ),
     (
         "The newest 100 of each are shown; the API has all.",
@@ -251,11 +251,11 @@ pub(super) const FORMS: &[Row] = &[
     ("Remove the typed value", "Den eingegebenen Wert entfernen", "Supprimer la valeur saisie"),
     ("{label}, one per line", "{label}, je Zeile einen Wert", "{label}, un par ligne"),
     ("{label}, in {zone}", "{label}, in {zone}", "{label}, à l’heure de {zone}"),
-    ("Times are in {zone}.", "Zeiten sind in {zone}.", "Les heures sont en {zone}."),
+    ("Times are in {zone}.", "Zeiten sind in der Zeitzone {zone}.", "Les heures sont à l’heure de {zone}."),
     (
         "Dates are in {zone}; times of the week in {account}, the time zone of the account.",
-        "Datumsangaben sind in {zone}, Uhrzeiten der Woche in {account}, der Zeitzone des Kontos.",
-        "Les dates sont en {zone}, les heures de la semaine en {account}, le fuseau du compte.",
+        "Datumsangaben sind in der Zeitzone {zone}, Uhrzeiten der Woche in {account}, der Zeitzone des Kontos.",
+        "Les dates sont à l’heure de {zone}, les heures de la semaine à celle de {account}, le fuseau du compte.",
     ),
     ("{label}, in YAML", "{label}, in YAML", "{label}, en YAML"),
     (

@@ -96,7 +96,7 @@ async fn load_page(state: &PageState, monitor: &Monitor, viewer: &Viewer) -> Res
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
     let results = state.monitor_reader.results(filter, Pagination { limit: MAX_RESULTS, offset: 0 }).await?;
     let events = visible_events(state, monitor, viewer, &results).await?;
-    let locations = state.monitor_reader.locations();
+    let locations = state.monitor_reader.locations_for(viewer.location_audience());
     let t = viewer.locale();
     let columns = ResultColumns::for_results(&results, monitor, &locations);
     let blocks = vec![

@@ -93,10 +93,11 @@ pub(super) async fn post_preferences(State(auth): State<PageAuth>, request: Requ
     }
     let mut next = form.get("next").cloned().unwrap_or_else(|| referring_path(&head));
     // A list that shows the location before would not change.
-    if form.contains_key("location")
+    if preferences.location != Preferences::from_head(&head).location
         && let Some(query) = next.strip_prefix("/?")
     {
-        next = ListQuery { location: None, at_all_locations: false, ..ListQuery::parse(query) }.to_path();
+        let query = ListQuery::parse(query);
+        next = ListQuery { location: None, at_all_locations: false, page_number: 1, ..query }.to_path();
     }
     let cookie = CookieScope::of(&head).header_to_set(Cookie::Preferences, &preferences.to_cookie_value());
     see_other(if is_local_path(&next) { &next } else { "/" }, cookie)

@@ -79,6 +79,7 @@ pub fn actions_router(state: ActionsState) -> Router {
         .route("/apply", get(super::apply_page::get_page))
         .route("/monitors/{id}/edit", get(form::get_edit_form))
         .route("/monitors/{id}/remove", get(form::get_removal))
+        .route("/monitors/{id}/saved", get(form::get_saved))
         .route_layer(middleware::from_fn_with_state(auth, super::page_auth::require_page_access));
     Router::new()
         .route("/monitors/{id}/pause", post(actions::post_pause))

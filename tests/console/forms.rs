@@ -185,6 +185,9 @@ async fn warnings_are_shown_before_and_after_saving() {
     browser.wait_for_text(".warnings", "checks end with status 96").await;
     browser.click("button.primary").await;
     browser.wait_for_page("<b>shop was saved").await;
+    // Loading the page again saves nothing.
+    browser.client.refresh().await.unwrap();
+    assert!(browser.path().await.ends_with("/saved"));
     assert!(
         browser.text(".warnings").await.contains("did you mean `click`"),
         "{}",

@@ -34,9 +34,12 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 /// `static` is dropped.
 static PROFILES: LazyLock<(TempDir, Child)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    let script = "cat; pkill -f -- \"$0\"; while pgrep -f chrom.*\"$0\"; do sleep 0.1; done; rm -rf \"$0\"";
+    // The folder is in the command lines of drivers and browsers, and in its environment only.
+    let script = "cat; pkill -f -- \"$PROFILES\"; for turn in $(seq 50); do \
+                  pgrep -f -- \"$PROFILES\" || break; sleep 0.1; done; \
+                  pkill -KILL -f -- \"$PROFILES\"; rm -rf \"$PROFILES\"";
     let mut command = Command::new("sh");
-    command.arg("-c").arg(script).arg(folder.path());
+    command.arg("-c").arg(script).env("PROFILES", folder.path());
     // Its input ends with this process.
     let cleaner = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     (folder, cleaner)

@@ -16,12 +16,14 @@ struct SlowNetwork(u32, u32);
 #[derive(Debug)]
 struct UsualNetwork;
 
-/// Where the driver is told about the network.
-const CONDITIONS: &str = "chromium/network_conditions";
+/// Returns where the driver is told about the network.
+fn conditions_url(base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
+    base.join(&format!("session/{}/chromium/network_conditions", session.unwrap_or_default()))
+}
 
 impl WebDriverCompatibleCommand for SlowNetwork {
     fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
-        base.join(&format!("session/{}/{CONDITIONS}", session.unwrap_or_default()))
+        conditions_url(base, session)
     }
 
     fn method_and_body(&self, _: &url::Url) -> (Method, Option<String>) {
@@ -33,7 +35,7 @@ impl WebDriverCompatibleCommand for SlowNetwork {
 
 impl WebDriverCompatibleCommand for UsualNetwork {
     fn endpoint(&self, base: &url::Url, session: Option<&str>) -> Result<url::Url, url::ParseError> {
-        base.join(&format!("session/{}/{CONDITIONS}", session.unwrap_or_default()))
+        conditions_url(base, session)
     }
 
     fn method_and_body(&self, _: &url::Url) -> (Method, Option<String>) {

@@ -125,7 +125,7 @@ fn an_agent_enrols_checks_survives_an_outage_and_hands_over() {
     let choice = format!(r#"<option value="{location_id}">Paris</option>"#);
     assert!(list.contains(&choice) && list.contains(">all locations</a>"), "{list}");
     let (_, page) =
-        server.get_with_headers(&format!("/results/{}", results[0]["id"].as_str().unwrap()), &token);
+        server.get_with_headers(&format!("/results/{}", results[0]["check_id"].as_str().unwrap()), &token);
     assert!(page.contains("Paris") && !page.contains(&format!("location {location_id}")), "{page}");
 
     // Without NATS, the agent starts from what it has on its disk.

@@ -30,7 +30,7 @@ pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Resul
             "The monitor has {MAX_PER_MONITOR} performance alerts already"
         )));
     }
-    let warnings = window_warnings(cx, monitor_id, &fields);
+    let warnings = warnings(cx, monitor_id, &fields);
     Ok(RecordDraft { parent_id: Some(monitor_id), warnings, ..RecordDraft::new(fields) })
 }
 
@@ -40,8 +40,17 @@ pub(super) fn change_draft(
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
     let fields = merged_fields(&PERFORMANCE_ALERT, &old.fields, body)?;
-    let warnings = window_warnings(cx, old.parent_id.unwrap_or_default(), &fields);
+    let warnings = warnings(cx, old.parent_id.unwrap_or_default(), &fields);
     Ok(RecordDraft { warnings, ..RecordDraft::from_record(old, fields) })
+}
+
+/// Returns warnings about an alert that would tell nothing.
+fn warnings(cx: &RecordContext<'_>, monitor_id: i64, fields: &Map<String, Value>) -> Vec<String> {
+    let names_step = fields.get("step").is_some_and(|step| !step.is_null());
+    let about_step = names_step.then(|| {
+        "`step`: an alert about a step is stored and not evaluated; leave it out for the time of the whole check".to_owned()
+    });
+    about_step.into_iter().chain(window_warnings(cx, monitor_id, fields)).collect()
 }
 
 /// Warns if the window is shorter than the monitor's interval, since it may then contain no check.

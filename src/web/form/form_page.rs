@@ -6,6 +6,7 @@ use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::form_action::{FormAction, GOES_ON};
 use super::form_content::FormPage;
@@ -20,7 +21,8 @@ use super::text_from_values::FormTexts;
 use crate::domain::{LocationId, MonitorType, Permission};
 use crate::schema::{Monitor, table};
 use crate::service::monitors::{self, form_context};
-use crate::service::{Caller, SavedObject, ServiceError};
+use crate::service::{Caller, ServiceError};
+use crate::syntax::node::Node;
 use crate::texts::Locale;
 use crate::web::actions::{ActionsState, OwnForm, find_own, refused};
 use crate::web::forms::see_other;
@@ -155,7 +157,10 @@ async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, f
         }
         FormAction::Save => {
             match subject.save(&state.monitor_service, caller, &page.texts, &page.revision).await {
-                Ok(saved) => return respond_saved(&viewer, &saved, &page.texts),
+                Ok(saved) if saved.warnings.is_empty() => {
+                    return see_other(&format!("/monitors/{}", saved.id), None);
+                }
+                Ok(saved) => return see_other(&format!("/monitors/{}/saved", saved.id), None),
                 Err(error) => Err(error),
             }
         }
@@ -188,17 +193,27 @@ async fn respond(state: &ActionsState, subject: &FormSubject, caller: &Caller, f
     page.render(state, &viewer, caller).await
 }
 
-/// Leads to the monitor that was saved, or shows warnings about it first.
-fn respond_saved(viewer: &Viewer, saved: &SavedObject, texts: &FormTexts) -> Response {
-    let (t, path) = (viewer.locale(), format!("/monitors/{}", saved.id));
-    if saved.warnings.is_empty() {
-        return see_other(&path, None);
-    }
-    let name = texts.get("name").map_or("", String::as_str);
+/// `GET /monitors/{id}/saved`: the warnings about a monitor that was just saved, so that loading the page again saves nothing.
+pub(in crate::web) async fn get_saved(
+    State(state): State<ActionsState>,
+    Extension(viewer): Extension<Viewer>,
+    Path(id): Path<String>,
+) -> Response {
+    let (monitor, caller) = match find_editable(&state, &viewer, &id) {
+        Ok(found) => found,
+        Err(error) => return refused(&error),
+    };
+    let (t, path) = (viewer.locale(), format!("/monitors/{}", monitor.id));
+    let unchanged = Node::from(json!({}));
+    let of_stored = monitors::DraftOf::Change(monitor.id, None);
+    let draft = match monitors::draft(&state.monitor_service, &caller, of_stored, &unchanged).await {
+        Ok(draft) => draft,
+        Err(error) => return refused(&error),
+    };
     let page = SavedPage {
-        heading: t.fill("{name} was saved", &[("name", name)]),
+        heading: t.fill("{name} was saved", &[("name", monitor.name())]),
         values: Vec::new(),
-        warnings: &saved.warnings,
+        warnings: &draft.warnings,
         edit_path: Some(format!("{path}/edit")),
         next: (path, t.text("To the monitor")),
         t,
@@ -207,7 +222,7 @@ fn respond_saved(viewer: &Viewer, saved: &SavedObject, texts: &FormTexts) -> Res
     let frame = PageFrame {
         section: Some(Section::Monitors),
         breadcrumbs: vec![Breadcrumb::monitors(t)],
-        ..PageFrame::new(&title, viewer)
+        ..PageFrame::new(&title, &viewer)
     };
     // Writing into a string cannot fail.
     render_page(frame, &page.render().unwrap_or_default()).into_response()

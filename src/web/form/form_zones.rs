@@ -83,17 +83,22 @@ impl FormZones {
         if self.dates == self.account {
             return Ok(texts);
         }
-        let mut known: HashMap<String, &str> = HashMap::new();
-        for path in date_paths(fields, stored) {
-            if let Some(text) = stored.get(&path) {
-                known.insert(self.shown_time(text), text);
-            }
+        // By their path first: two times may look the same in one zone. An item that moved is found by what it shows.
+        let paths = date_paths(fields, stored);
+        let times = paths.iter().filter_map(|path| Some((path.clone(), stored.get(path)?.as_str())));
+        let by_path: HashMap<String, &str> = times.collect();
+        // `None` for a text that two times show.
+        let mut by_text: HashMap<String, Option<&str>> = HashMap::new();
+        for text in by_path.values() {
+            let known = by_text.entry(self.shown_time(text)).or_insert(Some(text));
+            *known = known.filter(|known| known == text);
         }
         let mut errors = Vec::new();
         for path in date_paths(fields, typed) {
             let Some(text) = texts.get_mut(&path) else { continue };
-            if let Some(stored) = known.get(text.as_str()) {
-                (*stored).clone_into(text);
+            let at_path = by_path.get(&path).filter(|stored| self.shown_time(stored) == *text);
+            if let Some(stored) = at_path.copied().or_else(|| by_text.get(text.as_str()).copied().flatten()) {
+                stored.clone_into(text);
                 continue;
             }
             match self.stored_time(text) {
@@ -219,6 +224,19 @@ mod tests {
             assert_eq!(stored(at_home, typed).as_deref(), Ok(typed));
             assert_eq!(at_home.shown_time(typed), typed);
         }
+    }
+
+    #[test]
+    fn times_that_look_the_same_are_told_apart_by_their_place() {
+        let (abroad, fields) = (zones("America/New_York", "UTC"), shown_fields(&SLA).collect::<Vec<_>>());
+        let before = texts(&[
+            ("exclusions[0].from_date", "2027-11-07 05:30:00"),
+            ("exclusions[0].thru_date", "2027-11-07 06:30:00"),
+            ("exclusions@count", "1"),
+        ]);
+        let shown = abroad.shown_texts(&fields, before.clone());
+        assert_eq!(shown["exclusions[0].from_date"], shown["exclusions[0].thru_date"]);
+        assert_eq!(abroad.stored_texts(&fields, &shown, &before), Ok(before));
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod submission;
 mod text_from_values;
 mod typed_secrets;
 
-pub(super) use form_page::{get_edit_form, get_new_form, post_edit_form, post_new_form};
+pub(super) use form_page::{get_edit_form, get_new_form, get_saved, post_edit_form, post_new_form};
 pub(super) use kept_form::{continue_page, read_kept_form};
 pub(super) use labels::error_text;
 pub(super) use removal::{get_removal, post_removal};

@@ -114,7 +114,7 @@ pub(in crate::web) async fn render_latency(
     let span = LatencySpan::from_key(&query.span);
     let read_from = span.read_from(now);
     let rollups = state.monitor_reader.rollups_for_pages(monitor.id, span.step, read_from, now).await?;
-    let names = state.monitor_reader.locations();
+    let names = state.monitor_reader.locations_for(viewer.location_audience());
     let starts = span.starts(now);
     let mut ids: Vec<LocationId> = rollups.iter().map(|rollup| rollup.location_id).collect();
     ids.sort_unstable();

@@ -92,8 +92,8 @@ pub(in crate::web) async fn get_page(
 /// Returns the path of the list at the location that `viewer` looks at, unless the list says where it looks.
 fn path_at_chosen_location(ListView { query, .. }: &ListView, viewer: &Viewer) -> Option<String> {
     let location = viewer.location_switch.chosen()?;
-    let is_open = query.view.is_none() && query.location.is_none() && !query.at_all_locations;
-    is_open.then(|| ListQuery { location: Some(location), ..query.clone() }.to_path())
+    let names_no_location = query.view.is_none() && query.location.is_none() && !query.at_all_locations;
+    names_no_location.then(|| ListQuery { location: Some(location), ..query.clone() }.to_path())
 }
 
 /// Makes what changes by itself of the page at `uri`.
@@ -169,8 +169,9 @@ async fn load_page(
         let page = state.monitor_reader.status_rows(&board, &query, now).await?;
         if page.rows.is_empty() {
             let mut nothing = notice(&format!(
-                r#"{} <a href="/">{}</a>"#,
+                r#"{} <a href="{}">{}</a>"#,
                 t.text("No monitor matches."),
+                viewer.location_switch.path_of_all(),
                 t.text("Show all")
             ));
             if page.total > 0 {

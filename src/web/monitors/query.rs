@@ -65,13 +65,18 @@ pub(super) async fn read_view(
         Some(caller) => state.monitor_reader.saved_view(caller, &name).await?,
         None => None,
     };
-    Ok(saved.map(|saved| ListView {
-        query: ListQuery {
-            view: Some(saved.id),
-            page_number: query.page_number,
-            ..ListQuery::parse(&saved.query)
-        },
-        name: Some(saved.name),
+    Ok(saved.map(|saved| {
+        let stored = ListQuery::parse(&saved.query);
+        ListView {
+            query: ListQuery {
+                view: Some(saved.id),
+                // The lists that it leads to show the same monitors, whichever location the person looks at.
+                at_all_locations: stored.location.is_none(),
+                page_number: query.page_number,
+                ..stored
+            },
+            name: Some(saved.name),
+        }
     }))
 }
 

@@ -29,6 +29,7 @@ struct ViewsBar<'a> {
     text: String,
     /// `None` for a viewer who may not save a view.
     form_token: Option<&'a str>,
+    path_of_all: String,
     t: Locale,
 }
 
@@ -45,8 +46,9 @@ pub(super) fn render_views(views: &[SavedView], query: &ListQuery, viewer: &View
         return String::new();
     }
     let text = ListQuery { page_number: 1, ..query.clone() }.to_text();
+    let path_of_all = viewer.location_switch.path_of_all();
     // Writing into a string cannot fail.
-    ViewsBar { views, query, text, form_token, t: viewer.locale() }.render().unwrap_or_default()
+    ViewsBar { views, query, text, form_token, path_of_all, t: viewer.locale() }.render().unwrap_or_default()
 }
 
 /// The question whether a view is to show something else.

@@ -13,6 +13,7 @@ use super::exchanges::render_exchanges;
 use super::verdict::{location_name, verdict_notes, verdict_sentence};
 use crate::domain::{CheckResult, Location, StoreError};
 use crate::schema::table::shares::{DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS};
+use crate::service::LocationAudience;
 use crate::service::result_view::{attempt_views, format_duration};
 use crate::texts::{Locale, key};
 use crate::web::csrf::FORM_TOKEN_FIELD;
@@ -58,7 +59,8 @@ pub(in crate::web) async fn render_shared_result(
     t: Locale,
 ) -> Result<String, StoreError> {
     let captures_path = format!("{path}/captures");
-    let context = ResultContext::load(state, result, Reader::Link, Some(captures_path)).await?;
+    let audience = LocationAudience::Public;
+    let context = ResultContext::load(state, result, Reader::Link, Some(captures_path), audience).await?;
     Ok(render_content(result, &context, t))
 }
 

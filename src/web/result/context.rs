@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::domain::{CheckResult, Location, Outcome, StoreError, TRACEROUTE_FILE_NAME};
+use crate::service::LocationAudience;
 use crate::web::page_state::PageState;
 
 /// Who reads the page, and by that what it has beside the result.
@@ -29,12 +30,13 @@ pub(super) struct ResultContext {
 }
 
 impl ResultContext {
-    /// Returns the context of a page whose reader may see captures below `captures_path`, if any.
+    /// Returns the context of a page whose reader may see captures below `captures_path`, if any, and is of `audience`.
     pub(super) async fn load(
         state: &PageState,
         result: &CheckResult,
         reader: Reader,
         captures_path: Option<String>,
+        audience: LocationAudience,
     ) -> Result<Self, StoreError> {
         let has_traceroute = result.captures.iter().any(|file| file.name == TRACEROUTE_FILE_NAME);
         let traceroute = if captures_path.is_some() && has_traceroute {
@@ -54,7 +56,7 @@ impl ResultContext {
             } else {
                 None
             },
-            locations: state.monitor_reader.locations(),
+            locations: state.monitor_reader.locations_for(audience),
         })
     }
 

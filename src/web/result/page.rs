@@ -61,7 +61,8 @@ async fn load_context(
     } else {
         None
     };
-    ResultContext::load(state, result, Reader::Console { share_token }, captures_path).await
+    let audience = viewer.location_audience();
+    ResultContext::load(state, result, Reader::Console { share_token }, captures_path, audience).await
 }
 
 fn render_result_page(result: &CheckResult, context: &ResultContext, viewer: &Viewer) -> Html<String> {

@@ -30,7 +30,7 @@ pub(in crate::web) async fn get_new_form(
     Path(path): Path<RecordPath>,
 ) -> Response {
     match RecordScope::find_listed(&state, &viewer, &path) {
-        Ok(scope) if state.config_record_service.may_edit(&scope.caller, scope.pages.kind) => {
+        Ok(scope) if scope.may_edit(&state, &viewer) => {
             RecordForm::new(scope).render(&state, &viewer, StatusCode::OK).await
         }
         Ok(_) => {
