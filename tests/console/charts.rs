@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::console::accessible::findings;
 use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::{Server, Site};
+use crate::support::long_tests::full;
 
 /// Whether both charts are drawn, each with a pixel of a colour of its legend.
 const ARE_DRAWN: &str = "
@@ -55,7 +56,8 @@ async fn durations_are_drawn_and_stand_in_tables_and_an_older_version_comes_back
     apply(&server, &site, "first");
     wait_for_statistics(&server, "first").await;
     apply(&server, &site, "second");
-    for setup in [Setup::default(), Setup { is_phone: true, ..Setup::default() }] {
+    let on_phone = full().then_some(Setup { is_phone: true, ..Setup::default() });
+    for setup in std::iter::once(Setup::default()).chain(on_phone) {
         let browser = Browser::signed_in(usual_kind(), setup, &server).await;
         browser.wait_for_text("#rows", "second").await;
         browser.click("#rows a").await;

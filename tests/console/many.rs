@@ -4,11 +4,15 @@ use std::fmt::Write;
 
 use crate::console::browser::{Browser, Setup, usual_kind};
 use crate::console::server::Server;
+use crate::support::long_tests::full;
 
 const COUNT: usize = 10_000;
 
 #[tokio::test]
 async fn ten_thousand_monitors_are_searched_paged_and_changed() {
+    if !full() {
+        return;
+    }
     let mut monitors = String::new();
     for number in 0..COUNT {
         let _ = writeln!(

@@ -7,6 +7,7 @@ use vigie::browser::BrowserKind;
 
 use crate::console::browser::{Browser, Setup};
 use crate::console::server::{Server, Site};
+use crate::support::long_tests::full;
 
 /// Slows the network of Chromium: how long each request takes at least, in milliseconds, and bytes per second.
 #[derive(Debug)]
@@ -45,6 +46,9 @@ impl WebDriverCompatibleCommand for UsualNetwork {
 
 #[tokio::test]
 async fn a_slow_network_delays_a_page_and_takes_nothing_from_it() {
+    if !full() {
+        return;
+    }
     let site = Site::start();
     let server = Server::start(&site.monitor("a", "first"));
     let browser = Browser::signed_in(BrowserKind::Chrome, Setup::default(), &server).await;
