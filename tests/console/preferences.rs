@@ -75,6 +75,15 @@ async fn the_host_looks_at_one_of_several_accounts() {
     browser.close().await;
 }
 
+/// Chooses the location by the link in the header, and waits until the header names it.
+async fn choose_location(browser: &Browser, name: &str) {
+    browser.click("header .place").await;
+    browser.wait_for_page("Preferences").await;
+    browser.choose("#location", name).await;
+    browser.click(".submit button").await;
+    browser.wait_for_text("header .place", name).await;
+}
+
 #[tokio::test]
 async fn a_person_looks_at_one_of_several_locations() {
     let site = Site::start();
@@ -84,11 +93,7 @@ async fn a_person_looks_at_one_of_several_locations() {
     browser.wait_for_text("#rows .pill", "ok").await;
     browser.goto(&server.url("/?sort=name")).await;
     assert_eq!(browser.text("header .place").await, "all locations");
-    browser.click("header .place").await;
-    browser.wait_for_page("Preferences").await;
-    browser.choose("#location", "Lyon <1>").await;
-    browser.click(".submit button").await;
-    browser.wait_for_text("header .place", "Lyon <1>").await;
+    choose_location(&browser, "Lyon <1>").await;
     assert_eq!(browser.path().await, "/?location=2&sort=name", "the list shows it at once");
     browser.wait_for_text("#rows", "No monitor").await;
     // The filter leads elsewhere, and stays there.
@@ -100,11 +105,7 @@ async fn a_person_looks_at_one_of_several_locations() {
     browser.wait_until("return location.search === '?location=all'").await;
     browser.goto(&server.url("/monitors/new?type=website")).await;
     assert_eq!(browser.eval("return document.querySelector('[name=check_location]').value").await, "2");
-    browser.click("header .place").await;
-    browser.wait_for_page("Preferences").await;
-    browser.choose("#location", "all locations").await;
-    browser.click(".submit button").await;
-    browser.wait_for_text("header .place", "all locations").await;
+    choose_location(&browser, "all locations").await;
     browser.goto(&server.url("/")).await;
     browser.wait_for_text("#rows", "checked here").await;
     assert_eq!(browser.path().await, "/");
