@@ -131,6 +131,9 @@ failure_kinds! {
     ScriptFailed = "script_failed", Target, VALIDATION_FAILED, "JavaScript of the script threw an error";
     NavigationFailed = "page_unloadable", Target, CONNECT_FAILED, "the browser shows an error page of its own";
     ResponseNotAPage = "no_page", Target, INVALID_RESPONSE, "the response is not a page";
+    ProjectFailed = "project_failed", Target, API_PROJECT_FAILED, "the collection or project failed";
+    ProjectStepFailed = "project_step", Target, API_PROJECT_FAILED, "a step of the collection or project failed";
+    ProjectNotStarted = "project_not_started", Vigie, API_PROJECT_NOT_STARTED, "the collection or project cannot be run";
     BrowserTimedOut = "browser_timed_out", Vigie, BROWSER_TIMED_OUT, "the browser or its driver does not respond";
     BrowserFailed = "browser_failed", Vigie, BROWSER_FAILED, "the browser or its driver ended or refused a command";
     BrowserOutOfMemory = "browser_too_large", Vigie, BROWSER_FAILED, "the browser exceeded its memory limit and was killed";
@@ -172,7 +175,8 @@ pub struct Failure {
     pub fault: Fault,
     /// Particulars: address, header, rule, message of the peer or the system.
     pub detail: String,
-    /// Status code of the page object that failed, for [`FailureKind::PageObjectFailed`].
+    /// Status code of the page object or step that failed, for [`FailureKind::PageObjectFailed`] and
+    /// [`FailureKind::ProjectStepFailed`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "part")]
     pub object_status: Option<Status>,
@@ -196,6 +200,14 @@ impl Failure {
         }
     }
 
+    /// Converts the failure of a step to a `60XX` failure of the collection or project (behaviour.md 3).
+    #[must_use]
+    pub fn into_project_step_failure(self) -> Self {
+        let object_status = Some(self.status());
+        let detail = self.to_string();
+        Self { kind: FailureKind::ProjectStepFailed, detail, object_status, ..self }
+    }
+
     /// Returns the same failure attributed to `fault`, for example when the location itself has no connectivity.
     #[must_use]
     pub fn with_fault(mut self, fault: Fault) -> Self {
@@ -210,6 +222,9 @@ impl Failure {
             // Whoever has to act: the status of the object decides.
             _ if self.kind == FailureKind::PageObjectFailed => {
                 self.object_status.map_or(self.kind.status(), Status::to_page_object_status)
+            }
+            _ if self.kind == FailureKind::ProjectStepFailed => {
+                self.object_status.map_or(self.kind.status(), Status::to_project_step_status)
             }
             (Fault::Vigie, Fault::Target | Fault::Network) => Status::INTERNAL,
             _ => self.kind.status(),
@@ -245,6 +260,7 @@ mod tests {
                     kind.status(),
                     Status::INTERNAL
                         | Status::CANNOT_RUN
+                        | Status::API_PROJECT_NOT_STARTED
                         | Status::BROWSER_TIMED_OUT
                         | Status::BROWSER_FAILED
                 ),

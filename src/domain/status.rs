@@ -145,8 +145,18 @@ impl Status {
     /// object has, count as internal errors.
     #[must_use]
     pub const fn to_page_object_status(self) -> Self {
-        let code = if self.0 < 100 { self.0 } else { Self::INTERNAL.0 };
-        Self(Self::OBJECT_FAILED.0 + code)
+        Self(Self::OBJECT_FAILED.0 + self.two_digit_code())
+    }
+
+    /// Returns the `60XX` code of a collection or project with a step that failed with this code. Codes of three digits
+    /// and more, which no step has, count as internal errors.
+    #[must_use]
+    pub const fn to_project_step_status(self) -> Self {
+        Self(6000 + self.two_digit_code())
+    }
+
+    const fn two_digit_code(self) -> u16 {
+        if self.0 < 100 { self.0 } else { Self::INTERNAL.0 }
     }
 }
 

@@ -18,6 +18,7 @@ mod probe_trait;
 mod random;
 mod redacting_probe;
 mod registry;
+mod request_steps;
 mod service_target;
 mod tcp;
 

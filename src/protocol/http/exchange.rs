@@ -30,7 +30,7 @@ pub enum HttpProtocol {
 }
 
 /// The head of a response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ResponseHead {
     /// Status code.
     pub status: StatusCode,
