@@ -16,9 +16,9 @@ use crate::domain::{AgentId, CheckId, LocationId};
 /// Takes captures until the bus cannot be used.
 pub(super) async fn run(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
     let inbound = Inbound::Captures;
-    let (consumer, created) = inbound.take_over(&parts.connection).await?;
-    parts.timeline.set_stream(inbound, created);
-    let mut messages = std::pin::pin!(messages_of(&consumer).await?);
+    let open = inbound.take_over(&parts.connection).await?;
+    parts.timeline.set_stream(inbound, open.created);
+    let mut messages = std::pin::pin!(messages_of(&open.consumer).await?);
     let mut captures = CapturesByAgent::default();
     while let Some(message) = messages.next().await {
         let message = message.map_err(NatsError::of("return captures"))?;

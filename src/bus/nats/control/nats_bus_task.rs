@@ -173,10 +173,18 @@ async fn send_status(parts: &Arc<ControlParts>) {
 /// Whether nothing that agents delivered waits in the bus.
 async fn is_caught_up(parts: &Arc<ControlParts>) -> bool {
     for inbound in [Inbound::Results, Inbound::Backlog, Inbound::Captures] {
-        let Ok((consumer, created)) = inbound.open(&parts.connection).await else { return false };
+        let Ok(open) = inbound.open(&parts.connection).await else { return false };
         // What reads the stream goes on with a new one of the same name, without noticing.
-        parts.timeline.set_stream(inbound, created);
-        let info = consumer.cached_info();
+        parts.timeline.set_stream(inbound, open.created);
+        if open.skips_messages {
+            tracing::warn!(
+                "NATS has lost the end of a stream of results; they are read again from its beginning"
+            );
+            // A failure is repeated by the next look.
+            let _ = inbound.delete_consumer(&parts.connection).await;
+            return false;
+        }
+        let info = open.consumer.cached_info();
         if info.num_pending > 0 || info.num_ack_pending > 0 {
             return false;
         }

@@ -26,9 +26,9 @@ const FETCH_HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// Takes results of `inbound` until the bus cannot be used.
 pub(super) async fn run(parts: &Arc<ControlParts>, inbound: Inbound) -> Result<(), NatsError> {
-    let (consumer, created) = inbound.take_over(&parts.connection).await?;
-    parts.timeline.set_stream(inbound, created);
-    let messages = messages_of(&consumer).await?;
+    let open = inbound.take_over(&parts.connection).await?;
+    parts.timeline.set_stream(inbound, open.created);
+    let messages = messages_of(&open.consumer).await?;
     let mut chunks = std::pin::pin!(messages.ready_chunks(MAX_MESSAGES));
     // A commit takes its time: what comes meanwhile is delivered, and goes into the next one.
     let (mut commits, mut waiting_messages) = (FuturesUnordered::new(), 0);

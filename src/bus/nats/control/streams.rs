@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::consumer;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType, Stream};
+use async_nats::jetstream::{consumer, stream};
 
 use crate::bus::nats::connection::{NatsConnection, NatsError};
 use crate::bus::nats::subjects::{
@@ -46,26 +46,25 @@ impl Inbound {
     }
 
     /// Like [`Self::open`]. What a control plane before this one took and did not acknowledge is given out at once.
-    pub(super) async fn take_over(
-        self,
-        connection: &NatsConnection,
-    ) -> Result<(consumer::PullConsumer, String), NatsError> {
-        let (consumer, created) = self.open(connection).await?;
-        if consumer.cached_info().num_ack_pending == 0 {
-            return Ok((consumer, created));
+    pub(super) async fn take_over(self, connection: &NatsConnection) -> Result<OpenInbound, NatsError> {
+        let inbound = self.open(connection).await?;
+        if inbound.consumer.cached_info().num_ack_pending == 0 && !inbound.skips_messages {
+            return Ok(inbound);
         }
-        // A new consumer of a work queue gets everything that is not acknowledged.
-        let (stream, _) = self.stream_and_subject();
-        let deleted = connection.jetstream().delete_consumer_from_stream(CONSUMER, stream).await;
-        deleted.map_err(NatsError::of("replace the consumer of results"))?;
+        self.delete_consumer(connection).await?;
         self.open(connection).await
     }
 
-    /// Returns its consumer, which is created with its stream when they are missing, and when the stream was created.
-    pub(super) async fn open(
-        self,
-        connection: &NatsConnection,
-    ) -> Result<(consumer::PullConsumer, String), NatsError> {
+    /// Deletes its consumer; who reads from it opens it again. A new consumer of a work queue gets everything that is not
+    /// acknowledged.
+    pub(super) async fn delete_consumer(self, connection: &NatsConnection) -> Result<(), NatsError> {
+        let (stream, _) = self.stream_and_subject();
+        let deleted = connection.jetstream().delete_consumer_from_stream(CONSUMER, stream).await;
+        deleted.map(drop).map_err(NatsError::of("replace the consumer of results"))
+    }
+
+    /// Opens it; stream and consumer are created when they are missing.
+    pub(super) async fn open(self, connection: &NatsConnection) -> Result<OpenInbound, NatsError> {
         let (name, subject) = self.stream_and_subject();
         let config = Config {
             name: name.to_owned(),
@@ -77,7 +76,7 @@ impl Inbound {
             ..Config::default()
         };
         let stream = connection.jetstream().get_or_create_stream(config).await;
-        let stream = stream.map_err(NatsError::of("create the stream of results"))?;
+        let mut stream = stream.map_err(NatsError::of("create the stream of results"))?;
         let created = stream.cached_info().created.to_string();
         let config = pull::Config {
             durable_name: Some(CONSUMER.to_owned()),
@@ -88,8 +87,34 @@ impl Inbound {
         };
         let consumer = stream.get_or_create_consumer(CONSUMER, config).await;
         let consumer = consumer.map_err(NatsError::of("create the consumer of results"))?;
-        Ok((consumer, created))
+        // After the consumer's, so that the stream is never the older one of the two.
+        let state = stream.info().await.map_err(NatsError::of("read the stream of results"))?.state.clone();
+        let skips_messages = {
+            let info = consumer.cached_info();
+            skips_messages(&state, info.delivered.stream_sequence, info.ack_floor.stream_sequence)
+        };
+        Ok(OpenInbound { consumer, created, skips_messages })
     }
+}
+
+/// An open stream of results or captures.
+pub(super) struct OpenInbound {
+    /// Its consumer.
+    pub(super) consumer: consumer::PullConsumer,
+    /// When the stream was created.
+    pub(super) created: String,
+    /// Whether the consumer passes over messages that the stream holds.
+    pub(super) skips_messages: bool,
+}
+
+/// Whether the consumer that has `delivered` messages up to this number, and had all up to `ack_floor` acknowledged, passes
+/// over messages of its stream: NATS has lost the end of the stream, as when its disk was full, and gives the numbers of
+/// what it lost to new messages, which the consumer takes for acknowledged.
+const fn skips_messages(stream: &stream::State, delivered: u64, ack_floor: u64) -> bool {
+    let has_lost_end = stream.last_sequence < delivered;
+    // What is acknowledged leaves a work queue.
+    let holds_acknowledged = stream.messages > 0 && stream.first_sequence <= ack_floor;
+    has_lost_end || holds_acknowledged
 }
 
 /// Returns the stream of the bucket of assignments, which is created when it is missing.
@@ -111,4 +136,36 @@ pub(super) async fn open_assignments(connection: &NatsConnection) -> Result<Stre
     };
     let stream = connection.jetstream().get_or_create_stream(config).await;
     stream.map_err(NatsError::of("create the bucket of assignments"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_stream_that_lost_its_end_is_told_from_one_that_is_behind() {
+        let time = "2026-11-27T12:00:00Z";
+        for (messages, first, last, delivered, ack_floor, expected) in [
+            // Nothing yet; all acknowledged; some waiting; some delivered and not acknowledged.
+            (0, 0, 0, 0, 0, false),
+            (0, 11, 10, 10, 10, false),
+            (5, 11, 15, 10, 10, false),
+            (5, 11, 15, 15, 10, false),
+            // The last ones are gone; new ones have their numbers.
+            (0, 8, 7, 10, 10, true),
+            (2, 8, 9, 10, 10, true),
+            (6, 8, 13, 10, 10, true),
+        ] {
+            let state = json!({"messages": messages, "bytes": 0, "first_seq": first, "first_ts": time, "last_seq": last,
+                               "last_ts": time, "consumer_count": 1, "num_subjects": 0, "num_deleted": 0});
+            let state: stream::State = serde_json::from_value(state).unwrap();
+            let skips = skips_messages(&state, delivered, ack_floor);
+            assert_eq!(
+                skips, expected,
+                "{messages} from {first} to {last}, {delivered} delivered, {ack_floor} acknowledged"
+            );
+        }
+    }
 }
