@@ -19,8 +19,10 @@ pub mod manual;
 pub mod sync;
 
 pub mod alerting;
+pub mod collection;
 pub mod evaluate;
 pub mod redaction;
+pub mod sandbox;
 pub mod schedule;
 pub mod schema;
 pub mod script;

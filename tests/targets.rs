@@ -8,6 +8,7 @@ mod agents;
 mod bus;
 mod cli;
 mod cluster;
+mod collection;
 mod controllers;
 mod daemon;
 mod endurance;

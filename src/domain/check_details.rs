@@ -70,6 +70,9 @@ pub struct StepResult {
     /// HTTP exchanges, redirects included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanges: Vec<HttpExchange>,
+    /// Tests of the scripts of the step, and assertions of its file, in the order in which they ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<StepTest>,
     /// Names of the variables that the step set, without their values: these may be secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "variables")]
@@ -78,6 +81,30 @@ pub struct StepResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "played")]
     pub browser_step: Option<Box<BrowserStep>>,
+}
+
+/// A test of a step: one of a script of a collection, or an assertion of a project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepTest {
+    /// Its name.
+    pub name: String,
+    /// Whether it passed.
+    pub outcome: StepTestOutcome,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// How a test of a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepTestOutcome {
+    /// It passed.
+    Passed,
+    /// It failed, and so did the step.
+    Failed,
+    /// It was left out.
+    Skipped,
 }
 
 /// One request and its response, as sent over the wire. Header values that hold credentials are masked.

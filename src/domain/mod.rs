@@ -40,7 +40,8 @@ pub use audit_entry::AuditEntry;
 pub use captured_file::{CapturedFile, TRACEROUTE_FILE_NAME};
 pub use check_details::{
     ActionResult, BrowserFacts, BrowserStep, CheckDetails, ConsoleEntry, ContentViewResult, Excerpt,
-    HttpExchange, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
+    HttpExchange, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult, StepTest,
+    StepTestOutcome,
 };
 pub use check_result::{
     Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, default_status_text,

@@ -7,7 +7,7 @@ use super::probe_trait::{
     AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext,
 };
 use super::redacting_probe::RedactingProbe;
-use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
+use super::{api_steps, browser, collection, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::MonitorDocument;
 
@@ -33,6 +33,11 @@ pub static PROBE_DESCRIPTORS: &[ProbeDescriptor] = &[
         monitor_types: &[MonitorType::WebsiteApi, MonitorType::WebsiteSslApi],
         concurrency_class: ConcurrencyClass::Light,
         constructor: api_steps::build,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::CollectionApi],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: collection::build,
     },
     ProbeDescriptor {
         monitor_types: &[MonitorType::BrowserScript],

@@ -10,7 +10,7 @@ use crate::domain::{
     ActionResult, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, ConsoleEntry,
     ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FtpFacts, HeaderList, HttpExchange, HttpFacts,
     MailFacts, Observation, PageLoad, PageObject, PageObjectChange, PingFacts, RedirectHop, RoundTripFacts,
-    StepResult, TlsFacts, Warning,
+    StepResult, StepTest, TlsFacts, Warning,
 };
 
 impl Redactor {
@@ -198,11 +198,16 @@ impl Redactor {
             phases: _,
             failures,
             exchanges,
+            tests,
             variable_names: _,
             browser_step,
         } = step;
         self.redact_text(name);
         self.redact_failures(failures);
+        for StepTest { name, outcome: _, reason } in tests {
+            self.redact_text(name);
+            reason.iter_mut().for_each(|reason| self.redact_text(reason));
+        }
         for exchange in exchanges.iter_mut() {
             self.redact_exchange(exchange);
         }

@@ -23,8 +23,8 @@ pub(in crate::schema) fn apply_secret_mode(field: &Field, value: Value, mode: Se
     if mode == SecretMode::Revealed {
         return Some(value);
     }
-    if field.is_script() && mode == SecretMode::Masked {
-        let masked = value.as_str().map(crate::script::mask_secrets);
+    if let Some(embedded) = field.embedded_secrets().filter(|_| mode == SecretMode::Masked) {
+        let masked = value.as_str().map(|text| embedded.mask(text));
         return Some(masked.map_or(Value::Null, |masked| Value::from(masked.as_ref())));
     }
     if let Some(masked) = mask_url_credentials(field, &value) {
@@ -73,7 +73,7 @@ fn apply_secret_mode_nested(field_type: &FieldType, value: Value, mode: SecretMo
 
 /// Returns the secrets in `value`: exactly what [`SecretMode::Omitted`] leaves out.
 pub(super) fn extract_secrets(field: &Field, value: &Value) -> Option<Value> {
-    let is_secret_as_a_whole = field.secret || mask_url_credentials(field, value).is_some();
+    let is_secret_as_a_whole = field.is_secret_value(value) || mask_url_credentials(field, value).is_some();
     if is_secret_as_a_whole { Some(value.clone()) } else { extract_nested_secrets(&field.field_type, value) }
 }
 

@@ -73,8 +73,8 @@ fn add_text(field: &Field, text: &str, users: &[&str], secrets: &mut SecretSet) 
         for user in users {
             secrets.add_login(user, text);
         }
-    } else if field.is_script() {
-        for value in &crate::script::secret_values(text) {
+    } else if let Some(embedded) = field.embedded_secrets() {
+        for value in &embedded.values_in(text) {
             secrets.add(value);
         }
     } else {

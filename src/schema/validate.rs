@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::field::{Field, FieldTable};
+use super::field::{EmbeddedSecrets, Field, FieldTable};
 use super::monitor_document::MonitorDocument;
 use super::reader::{FieldReader, InputFormat, SecretReader, reject_secret_sources};
 use super::secret_values::SecretMode;
@@ -12,7 +12,6 @@ use super::table;
 use super::validation_context::ValidationContext;
 use super::{browser_choice, legacy, rules, url_credentials};
 use crate::domain::MonitorType;
-use crate::script;
 use crate::syntax::node::Node;
 use crate::syntax::{MASK, ValidationError, ValidationErrorKind, display_value};
 
@@ -176,9 +175,9 @@ impl DocumentValidator<'_> {
     ) {
         for (name, value) in new_values {
             restore_masked_value(value, old.get(name));
-            let is_script = table::for_type(self.monitor_type).field(name).is_some_and(Field::is_script);
-            if let (true, Value::String(text)) = (is_script, &mut *value) {
-                self.restore_masked_script(name, text, old.get(name).and_then(Value::as_str), errors);
+            let embedded = table::for_type(self.monitor_type).field(name).and_then(Field::embedded_secrets);
+            if let (Some(embedded), Value::String(text)) = (embedded, &mut *value) {
+                self.restore_masked_text(name, embedded, text, old.get(name).and_then(Value::as_str), errors);
             }
             let mut masked_paths = Vec::new();
             find_masked_secrets(table::for_type(self.monitor_type), name, value, &mut masked_paths);
@@ -194,15 +193,16 @@ impl DocumentValidator<'_> {
 }
 
 impl DocumentValidator<'_> {
-    /// Replaces masks of protected variables by their current values.
-    fn restore_masked_script(
+    /// Replaces masks of secrets in a text by their current values.
+    fn restore_masked_text(
         &self,
         name: &str,
+        embedded: EmbeddedSecrets,
         text: &mut String,
         old: Option<&str>,
         errors: &mut Vec<ValidationError>,
     ) {
-        let reason = match script::restore_masked_secrets(text, old) {
+        let reason = match embedded.restore(text, old) {
             Ok(Cow::Owned(restored)) => {
                 *text = restored;
                 return;

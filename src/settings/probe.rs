@@ -30,6 +30,7 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
         max_body_bytes: reader.int("checks.body_bytes").unsigned_abs(),
         user_agent: reader.optional_text("checks.user_agent").map_or(defaults.user_agent, Into::into),
         device_profiles: Arc::new(read_devices(reader)),
+        collections_enabled: reader.is_true("collections.enabled"),
         ehlo_name: reader.optional_text("mail.hello").map(Into::into),
         ..defaults
     }

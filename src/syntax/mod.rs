@@ -7,6 +7,7 @@ pub mod json_schema;
 pub mod node;
 pub mod path_expression;
 pub mod pattern;
+mod positioned_json;
 pub mod status_codes;
 pub mod substring_set;
 pub mod template;

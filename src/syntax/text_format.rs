@@ -35,6 +35,8 @@ pub enum TextFormat {
     HttpStatusCodes,
     /// JSON.
     Json,
+    /// JSON of a collection, an environment or globals, whose variables of type secret are secrets.
+    VariablesJson,
     /// A JSON Schema: a text that is JSON, or an object, which is stored as its text.
     JsonSchema,
     /// XML.
@@ -88,7 +90,7 @@ impl TextFormat {
             Self::HttpStatusCodes => {
                 "status codes such as `200`, `200-299` or `2xx`, with commas between them"
             }
-            Self::Json => "a text that is JSON",
+            Self::Json | Self::VariablesJson => "a text that is JSON",
             Self::JsonSchema => "a JSON Schema: an object, or a text that is JSON",
             Self::Xml | Self::Script => "a text that is XML",
             Self::Base64 => "Base64",
@@ -117,7 +119,9 @@ impl TextFormat {
             }
             Self::HeaderValue => !text.chars().any(|c| c.is_control() && c != '\t'),
             Self::HttpStatusCodes => super::status_codes::HttpStatusCodes::parse(text).is_some(),
-            Self::Json | Self::JsonSchema => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
+            Self::Json | Self::VariablesJson | Self::JsonSchema => {
+                serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+            }
             Self::Xml | Self::Script => {
                 text.trim_start_matches('\u{feff}').trim().starts_with('<') && text.trim_end().ends_with('>')
             }

@@ -210,6 +210,12 @@ pub(super) const DETAILS: &[Row] = &[
     ("other", "andere", "autre"),
     ("failed or blocked", "fehlgeschlagen oder blockiert", "en échec ou bloqués"),
     ("failed", "fehlgeschlagen", "en échec"),
+    ("passed", "bestanden", "réussi"),
+    (
+        "{passed} of {all} tests passed",
+        "{passed} von {all} Tests bestanden",
+        "{passed} tests réussis sur {all}",
+    ),
     ("blocked", "blockiert", "bloqué"),
     ("no status", "kein Status", "sans statut"),
     ("other site", "andere Website", "autre site"),

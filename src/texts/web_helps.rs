@@ -213,6 +213,22 @@ pub(super) const HELPS: &[Row] = &[
         "Benutzername für HTTP-Anmeldung",
         "Identifiant pour l’authentification HTTP",
     ),
+    (
+        "Values that the environment replaces",
+        "Werte, die die Umgebung ersetzt",
+        "Valeurs que l’environnement remplace",
+    ),
+    (
+        "Files that its requests send",
+        "Dateien, die seine Anfragen senden",
+        "Fichiers que ses requêtes envoient",
+    ),
+    (
+        "Name, as the collection calls it",
+        "Name, wie ihn die Sammlung nennt",
+        "Nom, tel que la collection l’appelle",
+    ),
+    ("Content as Base64", "Inhalt als Base64", "Contenu en Base64"),
     ("Values of its variables", "Werte seiner Variablen", "Valeurs de ses variables"),
     (
         "Version of HTTP; 3 goes over QUIC, for `https` and without a proxy",

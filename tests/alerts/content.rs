@@ -151,6 +151,7 @@ async fn notifications_name_the_failing_step() {
             phases: Phases::default(),
             failures: Vec::new(),
             exchanges: Vec::new(),
+            tests: Vec::new(),
             variable_names: Vec::new(),
             browser_step: None,
         })

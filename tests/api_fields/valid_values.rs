@@ -40,7 +40,7 @@ pub fn of_length(format: TextFormat, count: usize) -> Option<String> {
         TextFormat::Email => format!("{}@{}", "l".repeat(64), host(count - 65)),
         TextFormat::Identifier => "_".repeat(count),
         TextFormat::Token | TextFormat::HeaderName => "X".repeat(count),
-        TextFormat::Json => padded("{\"ä\":\"", "\"}", count),
+        TextFormat::Json | TextFormat::VariablesJson => padded("{\"ä\":\"", "\"}", count),
         TextFormat::JsonSchema => padded("{\"title\":\"", "\"}", count),
         TextFormat::Xml => padded("<a>", "</a>", count),
         TextFormat::Script => {
@@ -63,7 +63,7 @@ fn texts(min: usize, max: usize, format: TextFormat) -> Vec<String> {
         TextFormat::Token => &["M", "!#$%&'*+-.^_`|~"],
         TextFormat::HeaderName => &["X"],
         TextFormat::HttpStatusCodes => &["200", "100-999, 4xx,5XX"],
-        TextFormat::Json => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
+        TextFormat::Json | TextFormat::VariablesJson => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
         TextFormat::JsonSchema => &["true", "{\"type\": \"null\"}\n"],
         TextFormat::Xml => &["<a/>", "<?xml version=\"1.0\"?>\r\n<a b=\"\\&quot;\">\t\u{e4}</a>\n"],
         TextFormat::Script => &[

@@ -201,6 +201,7 @@ fn browser_details(paint_ms: u64, view_status: Status) -> CheckDetails {
         phases: Phases::default(),
         failures: Vec::new(),
         exchanges: Vec::new(),
+        tests: Vec::new(),
         variable_names: Vec::new(),
         browser_step: Some(Box::new(BrowserStep { timing: Some(timing), ..BrowserStep::default() })),
     };

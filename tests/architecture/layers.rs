@@ -17,9 +17,11 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("syntax", ""),
     ("redaction", "syntax"),
     ("script", "syntax redaction"),
+    ("collection", "syntax"),
+    ("sandbox", ""),
     ("evaluate", "syntax redaction"),
     ("schedule", ""),
-    ("schema", "syntax redaction script evaluate schedule"),
+    ("schema", "syntax redaction script collection evaluate schedule"),
     ("alerting", "evaluate schedule"),
     ("texts", ""),
     // Layer 2: the network and foreign processes.
@@ -35,8 +37,8 @@ pub const LAYERS: &[(&str, &str)] = &[
     // Layer 3.
     (
         "probe",
-        "syntax redaction script evaluate schedule schema telemetry vault net protocol webpage forward_proxy \
-         subprocess browser",
+        "syntax redaction script collection sandbox evaluate schedule schema telemetry vault net protocol webpage \
+         forward_proxy subprocess browser",
     ),
     ("notify", "syntax redaction texts telemetry vault net protocol"),
     ("store", "syntax schema telemetry"),

@@ -264,6 +264,7 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
         phases: phases(COLD),
         failures,
         exchanges,
+        tests: Vec::new(),
         variable_names: if number == 1 { vec!["token".to_owned(), "user".to_owned()] } else { Vec::new() },
         browser_step: None,
     };

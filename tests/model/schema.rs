@@ -306,6 +306,7 @@ fn has_lenient_pattern(kind: &FieldType) -> bool {
         FieldType::Text { format, .. } => matches!(
             format,
             TextFormat::Json
+                | TextFormat::VariablesJson
                 | TextFormat::JsonSchema
                 | TextFormat::Base64
                 | TextFormat::Email

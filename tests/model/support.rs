@@ -90,7 +90,7 @@ pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
         TextFormat::HeaderName => ("X-A", Some("Content-Length")),
         TextFormat::HeaderValue => ("x", Some("x\r\ny")),
         TextFormat::HttpStatusCodes => ("200-299,404", Some("20x")),
-        TextFormat::Json => ("{}", Some("{")),
+        TextFormat::Json | TextFormat::VariablesJson => ("{}", Some("{")),
         TextFormat::JsonSchema => ("true", Some("{")),
         TextFormat::Xml | TextFormat::Script => ("<a/>", Some("{}")),
         TextFormat::Base64 => ("UEsDBA==", Some("!")),

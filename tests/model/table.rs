@@ -163,7 +163,7 @@ fn assert_names_field_and_value(error: &ValidationError, field: &Field, value: &
             assert_eq!(shown_value, "********", "{context}");
         }
         // An invalid script may hold a password anywhere.
-        Value::String(text) if field.is_script() => {
+        Value::String(text) if field.embedded_secrets().is_some() => {
             assert_eq!(shown_value, format!("a text of {} bytes", text.len()), "{context}");
         }
         Value::String(text) if !field.secret && text.len() < 40 && !text.contains('\n') => {

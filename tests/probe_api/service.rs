@@ -33,6 +33,8 @@ impl Request {
 pub enum Response {
     /// Sends status, header lines each ended by CR LF, and body.
     Send(u16, String, Vec<u8>),
+    /// Sends the same with the usual reason phrase, and tells that the connection closes.
+    SendAndClose(u16, String, Vec<u8>),
     /// Sends nothing until the peer closes.
     Stall,
     /// Closes the connection.
@@ -118,6 +120,17 @@ where
     match response {
         Response::Send(status, headers, body) => {
             let head = format!("HTTP/1.1 {status} Said\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
+            let body = if is_head { Vec::new() } else { body };
+            let _ = stream.write_all(&[head.into_bytes(), body].concat()).await;
+            let _ = stream.shutdown().await;
+        }
+        Response::SendAndClose(status, headers, body) => {
+            let reason = http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+            let head = format!(
+                "HTTP/1.1 {status} {}\r\n{headers}Connection: close\r\nContent-Length: {}\r\n\r\n",
+                reason.unwrap_or_default(),
+                body.len()
+            );
             let body = if is_head { Vec::new() } else { body };
             let _ = stream.write_all(&[head.into_bytes(), body].concat()).await;
             let _ = stream.shutdown().await;

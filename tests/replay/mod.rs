@@ -32,6 +32,7 @@ macro_rules! replayed {
 
 replayed! {
     charset in "../fuzz/bodies/charset.rs",
+    collection in "../fuzz/bodies/collection.rs",
     dns_answer in "../fuzz/bodies/dns_answer.rs",
     documents in "../fuzz/bodies/documents.rs",
     ftp in "../fuzz/bodies/ftp.rs",
@@ -41,6 +42,7 @@ replayed! {
     legacy in "../fuzz/bodies/legacy.rs",
     pop3 in "../fuzz/bodies/pop3.rs",
     script in "../fuzz/bodies/script.rs",
+    script_host in "../fuzz/bodies/script_host.rs",
     settings in "../fuzz/bodies/settings.rs",
     smtp in "../fuzz/bodies/smtp.rs",
     template in "../fuzz/bodies/template.rs",

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::browser;
 use super::text::{escape_controls, shorten_url};
 use crate::cli::style::Style;
-use crate::domain::Outcome;
+use crate::domain::{Outcome, StepTestOutcome};
 use crate::service::result_view::{RequestView, StepView, format_duration};
 
 /// Most characters of a printed step name.
@@ -38,6 +38,15 @@ fn render_step(out: &mut String, step: &StepView<'_>, name_width: usize, style: 
     for (index, reason) in step.reasons.iter().enumerate() {
         let label = if index == 0 { "why" } else { "" };
         let _ = writeln!(out, "      {label:>3}  {}", escape_controls(reason));
+    }
+    for test in step.tests {
+        let (outcome, mark) = match test.outcome {
+            StepTestOutcome::Passed => (Outcome::Ok, "ok"),
+            StepTestOutcome::Failed => (Outcome::Error, "failed"),
+            StepTestOutcome::Skipped => (Outcome::Unknown, "skipped"),
+        };
+        let mark = style.in_outcome_color(outcome, &format!("{mark:<7}"));
+        let _ = writeln!(out, "      {} {mark} {}", style.dim("test"), escape_controls(&test.name));
     }
     if !step.set_variables.is_empty() {
         let names: Vec<_> = step.set_variables.iter().map(|name| escape_controls(name)).collect();

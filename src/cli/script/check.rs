@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::super::output;
-use super::plural::count_with_noun;
+use super::super::plural::count_with_noun;
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::Script;
 use crate::settings::read_config_text;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::super::output::{self, UsageError};
-use super::plural::count_with_noun;
+use super::super::plural::count_with_noun;
 use crate::script::language::Script;
 use crate::script::selenium_ide::{ImportReport, SeleniumIdeProject};
 use crate::settings::read_config_text;

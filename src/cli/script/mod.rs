@@ -3,6 +3,5 @@
 mod check;
 mod command;
 mod import;
-mod plural;
 
 pub(super) use command::{Args, run};

@@ -15,7 +15,7 @@ use crate::evaluate::assertion::AssertionTemplate;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::evaluate::variable::VariableExtractor;
 use crate::protocol::http as http_protocol;
-use crate::protocol::http::client::{HttpCredentials, RequestSpec};
+use crate::protocol::http::client::{HttpCredentials, RedirectRule, RequestSpec};
 use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::schema::typed::api_steps::{ApiStepSettings, StepBodySettings, StepMethod};
 use crate::schema::typed::website::HeaderSettings;
@@ -173,7 +173,7 @@ impl StepPlan {
             body,
             credentials,
             preemptive_auth: self.preemptive_auth,
-            follow_redirects: self.follow_redirects,
+            redirects: RedirectRule::from_flag(self.follow_redirects),
         };
         Ok((request, secrets))
     }

@@ -65,6 +65,7 @@ impl<'a> StepRecorder<'a> {
             phases: Phases::default(),
             failures: Vec::new(),
             exchanges: Vec::new(),
+            tests: Vec::new(),
             variable_names: Vec::new(),
             browser_step: Some(Box::default()),
         });

@@ -15,7 +15,7 @@ use crate::probe::full_page_rule::FullPageRule;
 use crate::probe::invalid_probe::invalid_setting;
 use crate::probe::probe_trait::ProbeContext;
 use crate::probe::{connect_settings, keyword_search};
-use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RequestSpec};
+use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RedirectRule, RequestSpec};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{BODY_METHODS, HttpMethod, HttpVersion, WebsiteSettings};
 use crate::schema::{InvalidFieldValue, MonitorDocument};
@@ -112,7 +112,7 @@ impl WebsiteOptions {
             body: self.body.clone(),
             credentials: self.credentials.clone(),
             preemptive_auth: false,
-            follow_redirects: self.follow_redirects,
+            redirects: RedirectRule::from_flag(self.follow_redirects),
         }
     }
 }

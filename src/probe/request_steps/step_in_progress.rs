@@ -39,8 +39,6 @@ pub(in crate::probe) struct StepResponse {
     pub(in crate::probe) head: ResponseHead,
     /// The decoded body, as far as it was asked for.
     pub(in crate::probe) body: Arc<Vec<u8>>,
-    /// Its length over the wire, in bytes.
-    pub(in crate::probe) wire_bytes: u64,
     /// Its length after decoding, in bytes.
     pub(in crate::probe) body_bytes: u64,
     /// Time from the start of the step to the end of the body.
@@ -64,6 +62,7 @@ impl StepInProgress {
                 phases: Phases::default(),
                 failures: Vec::new(),
                 exchanges: Vec::new(),
+                tests: Vec::new(),
                 variable_names: Vec::new(),
                 browser_step: None,
             },

@@ -28,7 +28,8 @@ pub(in crate::probe) struct RequestOptions<'a> {
 /// Sends the requests of one attempt, with one cookie jar, and records its steps.
 pub(in crate::probe) struct StepRunner<'a> {
     pub(in crate::probe) cx: ProbeContext<'a>,
-    request_options: RequestOptions<'a>,
+    /// Options of the requests to come.
+    pub(in crate::probe) request_options: RequestOptions<'a>,
     /// When the attempt began.
     pub(in crate::probe) started: Instant,
     pub(in crate::probe) cookie_jar: CookieJar,
@@ -170,7 +171,6 @@ impl<'a> StepRunner<'a> {
         let response = StepResponse {
             head,
             body: Arc::new(bytes),
-            wire_bytes,
             body_bytes,
             elapsed,
             url: chain.url().clone(),

@@ -3,8 +3,10 @@
 
 mod builders;
 mod definition;
+mod embedded_secrets;
 mod lookup;
 mod queries;
 mod requirement;
 
 pub use definition::{Access, DefaultValue, Field, FieldTable, FieldType, LegacyEncoding};
+pub use embedded_secrets::EmbeddedSecrets;

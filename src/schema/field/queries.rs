@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::definition::{Access, DefaultValue, Field, FieldType, LegacyEncoding};
+use super::embedded_secrets::EmbeddedSecrets;
 use crate::syntax::text_format::TextFormat;
 
 impl Field {
@@ -38,13 +39,20 @@ impl Field {
     /// variables are secrets (fields.md 3, `transaction_password`).
     #[must_use]
     pub fn is_secret_value(&self, value: &Value) -> bool {
-        self.secret || self.is_script() && value.as_str().is_some_and(crate::script::has_secrets)
+        self.secret
+            || self
+                .embedded_secrets()
+                .is_some_and(|embedded| value.as_str().is_some_and(|text| embedded.occur_in(text)))
     }
 
-    /// Whether it holds a browser script.
+    /// Whether it holds a text of which parts may be secrets, and of which kind.
     #[must_use]
-    pub fn is_script(&self) -> bool {
-        matches!(self.field_type, FieldType::Text { format: TextFormat::Script, .. })
+    pub fn embedded_secrets(&self) -> Option<EmbeddedSecrets> {
+        match self.field_type {
+            FieldType::Text { format: TextFormat::Script, .. } => Some(EmbeddedSecrets::BrowserScript),
+            FieldType::Text { format: TextFormat::VariablesJson, .. } => Some(EmbeddedSecrets::Variables),
+            _ => None,
+        }
     }
 
     /// Whether it holds a URL, which may contain credentials.

@@ -133,7 +133,7 @@ fn text_example(table: &FieldTable, format: TextFormat, max: usize) -> Value {
         TextFormat::HeaderName => "Accept",
         TextFormat::HeaderValue => "text/html",
         TextFormat::HttpStatusCodes => "200-299",
-        TextFormat::Json | TextFormat::JsonSchema => "{}",
+        TextFormat::Json | TextFormat::VariablesJson | TextFormat::JsonSchema => "{}",
         TextFormat::Xml => "<project/>",
         TextFormat::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",
         TextFormat::Base64 => "UEsDBA==",

@@ -45,8 +45,7 @@ pub(super) fn field_schema(field: &Field, role: SchemaRole) -> Value {
 /// Returns the schema of the values that the reader accepts for `field` in version 3 form.
 fn request_schema(field: &Field, role: SchemaRole) -> Value {
     let mut value_schema = type_schema(&field.field_type, role, min_item_chars(field));
-    let accepts_mask =
-        field.secret || matches!(field.field_type, FieldType::Text { format: TextFormat::Script, .. });
+    let accepts_mask = field.secret || field.embedded_secrets().is_some();
     if accepts_mask && value_schema.get("pattern").is_some() {
         // A mask stands for the stored value, whatever its format.
         value_schema = json!({"anyOf": [value_schema, {"const": MASK}]});
@@ -163,7 +162,7 @@ fn text_schema(min: usize, max: usize, format: TextFormat, role: SchemaRole) -> 
         }
         // An object is accepted too, and stored as its text.
         TextFormat::JsonSchema => return json!({"anyOf": [schema, {"type": "object"}]}),
-        TextFormat::Json => {
+        TextFormat::Json | TextFormat::VariablesJson => {
             schema.insert("contentMediaType".to_owned(), json!("application/json"));
         }
         TextFormat::Xml => {

@@ -18,7 +18,11 @@ const STATUS_CODES: &str = "([1-9][0-9]{2}(-[1-9][0-9]{2})?|[1-9][xX]{2})";
 /// cannot describe it exactly.
 pub(super) fn pattern(format: TextFormat) -> Option<String> {
     Some(match format {
-        TextFormat::Any | TextFormat::Json | TextFormat::JsonSchema | TextFormat::Ip => return None,
+        TextFormat::Any
+        | TextFormat::Json
+        | TextFormat::VariablesJson
+        | TextFormat::JsonSchema
+        | TextFormat::Ip => return None,
         TextFormat::Name => {
             r"^[^\x00-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]*$".to_owned()
         }
@@ -68,7 +72,7 @@ pub(super) const fn format_name(format: TextFormat) -> Option<&'static str> {
         TextFormat::HeaderName => Some("header-name"),
         TextFormat::HeaderValue => Some("header-value"),
         TextFormat::HttpStatusCodes => Some("status-codes"),
-        TextFormat::Json => Some("json"),
+        TextFormat::Json | TextFormat::VariablesJson => Some("json"),
         TextFormat::JsonSchema => Some("json-schema"),
         TextFormat::Xml | TextFormat::Script => Some("xml"),
         TextFormat::Base64 => Some("base64"),

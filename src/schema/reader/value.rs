@@ -122,7 +122,7 @@ impl FieldReader<'_> {
         let Some(text) = text else {
             return self.add_type_error(field, field_type, node, path);
         };
-        if text == MASK && (field.secret || format == TextFormat::Script) {
+        if text == MASK && (field.secret || field.embedded_secrets().is_some()) {
             return self.read_masked(field, node, path, text);
         }
         let length = text.chars().count();
@@ -323,7 +323,7 @@ fn display_input(field: &Field, node: &Node) -> String {
         _ if field.secret => MASK.to_owned(),
         Some(text) if field.is_url() => truncate_value(&url_credentials::mask_invalid(text)),
         // What is no script may be a part of one.
-        Some(text) if field.is_script() => format!("a text of {} bytes", text.len()),
+        Some(text) if field.embedded_secrets().is_some() => format!("a text of {} bytes", text.len()),
         _ => display_value(node),
     }
 }

@@ -1,7 +1,9 @@
 //! Applies all rules to a document.
 
 use super::rule_context::{RuleContext, RuleInput};
-use super::{address, billing_plans, dependencies, locations, properties, scripts, steps, type_specific};
+use super::{
+    address, billing_plans, collections, dependencies, locations, properties, scripts, steps, type_specific,
+};
 use crate::syntax::ValidationError;
 
 /// Appends the errors of `input` to `errors`, which holds those of single fields. A rule is skipped when one of its
@@ -14,6 +16,7 @@ pub(in crate::schema) fn apply_all(input: &RuleInput<'_>, errors: &mut Vec<Valid
     type_specific::check(&mut cx);
     steps::check(&mut cx);
     scripts::check(&mut cx);
+    collections::check(&mut cx);
     billing_plans::check(&mut cx);
     properties::check(&mut cx);
     dependencies::check(&mut cx);

@@ -4,6 +4,7 @@ mod address;
 mod apply_all;
 mod billing_plans;
 mod browsers;
+mod collections;
 mod dependencies;
 mod locations;
 mod properties;

@@ -68,7 +68,7 @@ impl<'a> RuleContext<'a> {
         });
         let mut error = ValidationError::new(kind, path, position, message);
         let field = table::for_type(self.document().monitor_type()).field(error.root_field());
-        let hidden = field.is_some_and(|field| field.secret || field.is_script());
+        let hidden = field.is_some_and(|field| field.secret || field.embedded_secrets().is_some());
         error.value = if hidden { Some(MASK.to_owned()) } else { value_text };
         self.errors.push(error);
         let last = self.errors.len() - 1;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::monitor_document::MonitorDocument;
 use super::browsers::missing_browser_warning;
 use super::rule_context::RuleInput;
-use super::scripts;
+use super::{collections, scripts};
 use crate::domain::MonitorType;
 use crate::script::language::Script;
 
@@ -21,7 +21,12 @@ pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
         unsupported_type_warning(input),
         missing_browser_warning(input.document, input.context.browsers),
     ];
-    warnings.into_iter().flatten().chain(scripts::warnings(input)).collect()
+    warnings
+        .into_iter()
+        .flatten()
+        .chain(scripts::warnings(input))
+        .chain(collections::warnings(input))
+        .collect()
 }
 
 fn unused_address_warning(input: &RuleInput<'_>) -> Option<String> {

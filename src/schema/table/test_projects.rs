@@ -10,6 +10,9 @@ use crate::syntax::text_format::TextFormat;
 /// Maximum length of the Base64 text of a JAR of 50 MiB, in characters.
 const MAX_JAR_CHARS: usize = 50 * 1024 * 1024 / 3 * 4 + 4;
 
+/// Maximum length of the Base64 text of 10 MiB, in characters; all files together hold no more.
+const MAX_FILE_CHARS: usize = 10 * 1024 * 1024 / 3 * 4 + 4;
+
 static API_FIELDS: &[Field] = &[
     Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Xml, "The project").required(),
     Field::text("test_suite", 255, "Suite that is run").required(),
@@ -24,11 +27,36 @@ pub static API: FieldTable = FieldTable::new(
 );
 
 static COLLECTION_FIELDS: &[Field] = &[
-    Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::Json, "The collection").required(),
-    Field::text_with_format("environment", MAX_SCRIPT_CHARS, TextFormat::Json, "Values of its variables")
-        .vigie_extension(),
+    Field::text_with_format("script", MAX_SCRIPT_CHARS, TextFormat::VariablesJson, "The collection")
+        .required(),
+    Field::text_with_format(
+        "environment",
+        MAX_SCRIPT_CHARS,
+        TextFormat::VariablesJson,
+        "Values of its variables",
+    )
+    .vigie_extension(),
+    Field::text_with_format(
+        "globals",
+        MAX_SCRIPT_CHARS,
+        TextFormat::VariablesJson,
+        "Values that the environment replaces",
+    )
+    .vigie_extension(),
     Field::text("data", MAX_SCRIPT_CHARS, "Rows that it is run with, as CSV or JSON").vigie_extension(),
+    Field::list("files", &COLLECTION_FILE_ITEM, 50, "Files that its requests send").vigie_extension(),
 ];
+
+static COLLECTION_FILE_ITEM: FieldType = FieldType::Object(&COLLECTION_FILE);
+
+static COLLECTION_FILE_FIELDS: &[Field] = &[
+    Field::text("name", 255, "Name, as the collection calls it").required(),
+    Field::text_with_format("base64", MAX_FILE_CHARS, TextFormat::Base64, "Content as Base64").required(),
+];
+
+/// A file of `collection-api`.
+pub static COLLECTION_FILE: FieldTable =
+    FieldTable::new("collection-file", "A file that requests send", &[COLLECTION_FILE_FIELDS]);
 
 /// `collection-api`.
 pub static COLLECTION_API: FieldTable = FieldTable::new(

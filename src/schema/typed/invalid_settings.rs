@@ -35,7 +35,7 @@ impl InvalidFieldValue {
     #[must_use]
     pub(in crate::schema) fn with_field(mut self, field: &Field, value: &Value) -> Self {
         self = self.with_path_prefix(field.name).with_value(value);
-        if field.secret || field.is_script() {
+        if field.secret || field.embedded_secrets().is_some() {
             self.value = Some(MASK.to_owned());
         }
         self

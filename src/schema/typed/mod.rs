@@ -5,6 +5,7 @@
 pub mod alerting;
 pub mod api_steps;
 pub mod browser;
+pub mod collection;
 pub mod connection;
 mod deserializer;
 pub mod ftp;

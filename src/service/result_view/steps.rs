@@ -2,7 +2,7 @@
 
 use super::browser::BrowserStepView;
 use super::http_status::http_status_from_stored;
-use crate::domain::{HttpExchange, Phases, Status, StepResult};
+use crate::domain::{HttpExchange, Phases, Status, StepResult, StepTest};
 
 /// One step.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,8 @@ pub struct StepView<'a> {
     pub last_request: Option<RequestView<'a>>,
     /// Why it failed, the deciding reason first.
     pub reasons: Vec<String>,
+    /// Tests of its scripts, or assertions of its file.
+    pub tests: &'a [StepTest],
     /// Names of the variables that it set.
     pub set_variables: &'a [String],
     /// Browser details.
@@ -55,6 +57,7 @@ impl<'a> StepView<'a> {
             phases: step.phases,
             last_request: request,
             reasons: step.failures.iter().map(ToString::to_string).collect(),
+            tests: &step.tests,
             set_variables: &step.variable_names,
             browser,
         }

@@ -52,6 +52,8 @@ fn details_without_secrets(mut details: CheckDetails) -> CheckDetails {
 fn remove_step_secrets(step: &mut StepResult) {
     step.exchanges.iter_mut().for_each(remove_content);
     step.variable_names.clear();
+    // Reasons quote what the response held.
+    step.tests.iter_mut().for_each(|test| test.reason = None);
     if let Some(browser_step) = &mut step.browser_step {
         browser_step.console.clear();
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::domain::{StepTest, StepTestOutcome};
 use crate::service::result_view::StepView;
 use crate::texts::{Locale, key};
 use crate::web::html::{escape, render_table_head};
@@ -25,7 +26,8 @@ pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], t: Locale) 
     for step in steps {
         let (css_class, status_text) =
             if step.passed { ("ok", t.text("ok")) } else { ("error", step.status.text()) };
-        let reasons: Vec<_> = step.reasons.iter().map(|reason| t.english_html(reason)).collect();
+        let mut reasons: Vec<_> = step.reasons.iter().map(|reason| t.english_html(reason)).collect();
+        reasons.extend(render_tests(step.tests, t));
         let _ = write!(
             out,
             r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{css_class}">{status_text}</span></td><td class="n" data-h="{}">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
@@ -40,6 +42,29 @@ pub(super) fn render_steps(out: &mut String, steps: &[StepView<'_>], t: Locale) 
     }
     out.push_str("</tbody></table></div>");
     out.push_str(&render_phase_legend(steps.iter().map(|step| step.phases), t));
+}
+
+/// Renders the tests of a step as a list that opens.
+fn render_tests(tests: &[StepTest], t: Locale) -> Option<String> {
+    if tests.is_empty() {
+        return None;
+    }
+    let passed = tests.iter().filter(|test| test.outcome == StepTestOutcome::Passed).count();
+    let counts = [("passed", passed.to_string()), ("all", tests.len().to_string())];
+    let counts: Vec<(&str, &str)> = counts.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut out =
+        format!("<details><summary>{}</summary><ul>", t.fill("{passed} of {all} tests passed", &counts));
+    for test in tests {
+        let (css_class, text) = match test.outcome {
+            StepTestOutcome::Passed => ("ok", t.text("passed")),
+            StepTestOutcome::Failed => ("error", t.text("failed")),
+            StepTestOutcome::Skipped => ("unknown", t.text("skipped")),
+        };
+        let name = escape(&test.name);
+        let _ = write!(out, r#"<li><span class="pill s-{css_class}">{text}</span> {name}</li>"#);
+    }
+    out.push_str("</ul></details>");
+    Some(out)
 }
 
 /// Returns the last request of the step: its own, or the page that its browser was at.

@@ -126,7 +126,9 @@ fn collect_places(table: &'static FieldTable, place: &str, places: &mut BTreeSet
     for field in table.fields().iter().filter(|field| field.is_settable()) {
         let place = format!("{place}.{}", field.name);
         match &field.field_type {
-            _ if field.secret || field.is_script() || field.is_url() => drop(places.insert(place)),
+            _ if field.secret || field.embedded_secrets().is_some() || field.is_url() => {
+                let _ = places.insert(place);
+            }
             FieldType::Object(table) | FieldType::List { item_type: FieldType::Object(table), .. } => {
                 collect_places(table, &place, places);
             }

@@ -23,11 +23,24 @@ pub(super) fn steps_schema() -> Value {
             "phases": phases_schema(),
             "failures": {"type": "array", "items": failure_schema(), "description": "All failures, the deciding one first"},
             "exchanges": exchanges_schema("Its exchanges, redirects included; left out in lists"),
+            "tests": {"type": "array", "items": step_test_schema(), "description": "Tests of its scripts, assertions of its file"},
             "variables": {"type": "array", "items": {"type": "string"}, "description": "Names of the variables that it set"},
             "played": browser_step_schema(),
         }),
     );
-    json!({"type": "array", "items": step_schema, "description": "Steps in order; ends with the step that failed"})
+    json!({"type": "array", "items": step_schema, "description": "Steps in order; those of API steps and browser scripts end with the one that failed"})
+}
+
+fn step_test_schema() -> Value {
+    named_object_schema(
+        "ResultTest",
+        &["name", "outcome"],
+        json!({
+            "name": string_schema("What its author calls it"),
+            "outcome": {"type": "string", "enum": ["passed", "failed", "skipped"]},
+            "reason": string_schema("Why it failed"),
+        }),
+    )
 }
 
 /// Returns the schema of HTTP exchanges.

@@ -178,6 +178,11 @@ fn check_details() -> CheckDetails {
         phases,
         failures: vec![failure.clone()],
         exchanges: vec![exchange.clone()],
+        tests: vec![crate::domain::StepTest {
+            name: "t".into(),
+            outcome: crate::domain::StepTestOutcome::Failed,
+            reason: Some("r".into()),
+        }],
         variable_names: vec!["x".into()],
         browser_step: None,
     };

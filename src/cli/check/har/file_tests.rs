@@ -186,6 +186,7 @@ fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
         phases: Phases::default(),
         failures: Vec::new(),
         exchanges: vec![HttpExchange { start_offset_us: started_us, ..sample_exchange() }],
+        tests: Vec::new(),
         variable_names: Vec::new(),
         browser_step: None,
     };
@@ -246,6 +247,7 @@ fn a_browser_step_is_a_page_with_its_timings() {
             start_offset_us: u64::from(number) * 1_000_000 + 5,
             ..sample_exchange()
         }],
+        tests: Vec::new(),
         variable_names: Vec::new(),
         browser_step: Some(Box::new(browser_step)),
     };

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue,
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, REFERER,
 };
 use http::{HeaderMap, Method, Request, Uri, Version};
 use http_body_util::Full;
@@ -43,6 +43,7 @@ pub(super) struct RequestParts<'m> {
     pub(super) headers: &'m HeaderMap,
     pub(super) body: Option<&'m Bytes>,
     pub(super) cookie_header: Option<HeaderValue>,
+    pub(super) referer: Option<HeaderValue>,
     pub(super) authorization_header: Option<&'m HeaderValue>,
 }
 
@@ -75,6 +76,9 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
     }
     if let Some(cookies) = parts.cookie_header {
         headers.append(COOKIE, cookies);
+    }
+    if let Some(referer) = parts.referer {
+        headers.insert(REFERER, referer);
     }
     if let Some(authorization) = parts.authorization_header {
         headers.insert(AUTHORIZATION, authorization.clone());

@@ -36,6 +36,40 @@ impl CookieJar {
     }
 }
 
+impl CookieJar {
+    /// Returns names and values of the cookies for `url`, in the order in which they are sent.
+    #[must_use]
+    pub fn cookies_for(&self, url: &Url) -> Vec<(String, String)> {
+        let mut cookies = self.0.as_ref().map(|store| store.matches(url)).unwrap_or_default();
+        cookies.sort_by_key(|cookie| Reverse(cookie.path.len()));
+        cookies.iter().map(|cookie| (cookie.name().to_owned(), cookie.value().to_owned())).collect()
+    }
+
+    /// Sets a cookie for the host of `url` and all of its paths.
+    pub fn set(&mut self, url: &Url, name: &str, value: &str) {
+        let cookie = RawCookie::build((name.to_owned(), value.to_owned())).path("/").build();
+        // One that does not match its origin is ignored.
+        let _ = self.0.get_or_insert_default().insert_raw(&cookie, url);
+    }
+
+    /// Removes the cookies for `url`, or the one that is called `name`.
+    pub fn remove(&mut self, url: &Url, name: Option<&str>) {
+        let Some(store) = &mut self.0 else { return };
+        let keys: Vec<(String, String, String)> = store
+            .matches(url)
+            .iter()
+            .filter(|cookie| name.is_none_or(|name| cookie.name() == name))
+            .filter_map(|cookie| {
+                let domain = cookie.domain.as_cow()?.into_owned();
+                Some((domain, String::from(&cookie.path), cookie.name().to_owned()))
+            })
+            .collect();
+        for (domain, path, name) in keys {
+            store.remove(&domain, &path, &name);
+        }
+    }
+}
+
 /// Whether connections to `url` cannot be intercepted. Loopback counts, as in the store and in browsers.
 fn is_trustworthy_origin(url: &Url) -> bool {
     let is_loopback = match url.host() {
@@ -93,6 +127,21 @@ mod tests {
         jar.store_response_cookies(&Url::parse(from).unwrap(), &headers);
         let value = jar.cookie_header(&Url::parse(to).unwrap());
         value.map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn cookies_are_set_read_and_removed() {
+        let url = Url::parse("http://a.test/b").unwrap();
+        let mut jar = CookieJar::default();
+        jar.set(&url, "x", "1");
+        jar.set(&url, "y", "2");
+        let other_path = Url::parse("http://a.test/").unwrap();
+        assert_eq!(jar.cookies_for(&other_path), [("x".into(), "1".into()), ("y".into(), "2".into())]);
+        assert_eq!(jar.cookies_for(&Url::parse("http://b.test/").unwrap()), []);
+        jar.remove(&url, Some("x"));
+        assert_eq!(jar.cookies_for(&url), [("y".into(), "2".into())]);
+        jar.remove(&url, None);
+        assert_eq!(jar.cookies_for(&url), []);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use build_request::{is_same_origin, is_secret_header};
 pub use connect_options::ConnectOptions;
 pub use cookie_jar::CookieJar;
 pub use record::{ExchangeRecord, content_type, truncate_for_result, version_name};
-pub use redirect::{MAX_REDIRECTS, display_url, is_redirect, redirect_target};
+pub use redirect::{MAX_REDIRECTS, RedirectMethod, RedirectRule, display_url, is_redirect, redirect_target};
 pub use request::{RequestContext, RequestSpec};
 pub use request_chain::{ChainTrace, RequestChain};
 pub use status_text::{describe_status, unfollowed_redirect_note};

@@ -13,6 +13,38 @@ const MAX_URL_BYTES: usize = 65_000;
 /// Longest URL that messages quote, in characters.
 const MAX_QUOTED_CHARS: usize = 200;
 
+/// Which redirects a request follows, and with which method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedirectRule {
+    /// Most redirects that are followed; one more is a failure.
+    pub max: usize,
+    /// Whether any is followed; if not, the redirect itself is the response.
+    pub followed: bool,
+    /// The method of the next request.
+    pub method: RedirectMethod,
+    /// Whether the next request names the URL that led to it, in `Referer`.
+    pub sends_referer: bool,
+}
+
+/// The method of a request after a redirect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectMethod {
+    /// As in browsers: 303 requires GET, and after 301 and 302 a POST becomes GET.
+    Browser,
+    /// GET after 301, 302 and 303, unless it was HEAD.
+    Get,
+    /// The same as before.
+    Keep,
+}
+
+impl RedirectRule {
+    /// Returns the rule of behaviour.md 4: at most [`MAX_REDIRECTS`], as in browsers, if they are followed at all.
+    #[must_use]
+    pub const fn from_flag(followed: bool) -> Self {
+        Self { max: MAX_REDIRECTS, followed, method: RedirectMethod::Browser, sends_referer: false }
+    }
+}
+
 /// Whether `status` is a redirect; other 3xx have no single target.
 #[must_use]
 pub fn is_redirect(status: StatusCode) -> bool {
@@ -46,11 +78,13 @@ pub fn redirect_target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Re
     Ok(target)
 }
 
-/// Returns the method after a redirect. 303 requires GET; after 301 and 302 a POST becomes GET, as in browsers.
-pub(super) fn method_after_redirect(status: StatusCode, method: &Method) -> Method {
-    match status.as_u16() {
-        303 if method != Method::HEAD => Method::GET,
-        301 | 302 if method == Method::POST => Method::GET,
+/// Returns the method after a redirect.
+pub(super) fn method_after_redirect(rule: RedirectMethod, status: StatusCode, method: &Method) -> Method {
+    match (rule, status.as_u16()) {
+        (RedirectMethod::Browser, 303) | (RedirectMethod::Get, 301..=303) if method != Method::HEAD => {
+            Method::GET
+        }
+        (RedirectMethod::Browser, 301 | 302) if method == Method::POST => Method::GET,
         _ => method.clone(),
     }
 }
@@ -127,10 +161,23 @@ mod tests {
             (303, Method::GET, Method::GET),
         ] {
             assert_eq!(
-                method_after_redirect(StatusCode::from_u16(status).unwrap(), &before),
+                method_after_redirect(
+                    RedirectMethod::Browser,
+                    StatusCode::from_u16(status).unwrap(),
+                    &before
+                ),
                 after,
                 "{status}"
             );
+        }
+        for (rule, status, before, after) in [
+            (RedirectMethod::Get, 302, Method::PUT, Method::GET),
+            (RedirectMethod::Get, 301, Method::HEAD, Method::HEAD),
+            (RedirectMethod::Get, 307, Method::PUT, Method::PUT),
+            (RedirectMethod::Keep, 303, Method::POST, Method::POST),
+        ] {
+            let status = StatusCode::from_u16(status).unwrap();
+            assert_eq!(method_after_redirect(rule, status, &before), after, "{rule:?} {status}");
         }
     }
 }

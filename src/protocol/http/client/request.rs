@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::connect_options::ConnectOptions;
+use super::redirect::RedirectRule;
 use crate::net::{Deadline, Net};
 use crate::protocol::http::client::auth::HttpCredentials;
 
@@ -30,8 +31,8 @@ pub struct RequestSpec {
     pub credentials: Option<Arc<HttpCredentials>>,
     /// Whether the login is sent before the server asks for it (Basic).
     pub preemptive_auth: bool,
-    /// Whether redirects are followed.
-    pub follow_redirects: bool,
+    /// Which redirects are followed, and how.
+    pub redirects: RedirectRule,
 }
 
 /// The context shared by the requests of one attempt.

@@ -14,7 +14,7 @@ use super::build_request::{RequestParts, build_request};
 use super::cookie_jar::CookieJar;
 use super::header_list::to_header_list;
 use super::redirect;
-use super::redirect::display_url;
+use super::redirect::{RedirectRule, display_url};
 use super::request::{RequestContext, RequestSpec};
 use crate::domain::{Failure, FailureKind, HeaderList, Phase, Phases, RedirectHop};
 use crate::net::{ConnectionTrace, Endpoint, ResetOnClose, TlsOptions, TlsStream, set_reset_on_close};
@@ -43,6 +43,8 @@ pub struct RequestChain<'a> {
     pub(super) exchange_offset: Duration,
     /// The cookies sent with that exchange; its response may have set others.
     cookie_header: Option<HeaderValue>,
+    /// The value of `Referer` of the next exchange.
+    referer: Option<HeaderValue>,
     /// The value of `Authorization` sent with it.
     pub(super) authorization_header: Option<HeaderValue>,
     /// The header fields sent with it, if they are recorded.
@@ -82,6 +84,7 @@ impl<'a> RequestChain<'a> {
             has_body: request.body.is_some(),
             exchange_offset: Duration::ZERO,
             cookie_header: None,
+            referer: None,
             authorization_header: None,
             sent_headers: None,
             negotiated_version: request.version,
@@ -264,6 +267,7 @@ impl<'a> RequestChain<'a> {
             headers: &self.request.headers,
             body,
             cookie_header: self.cookie_header.clone(),
+            referer: self.referer.clone(),
             authorization_header: self.authorization_header.as_ref(),
         })
     }
@@ -274,7 +278,7 @@ impl<'a> RequestChain<'a> {
     /// # Errors
     /// Fails for a redirect that cannot be followed, and for a challenge that cannot be answered.
     pub fn prepare_next_request(&mut self, head: &ResponseHead) -> Result<bool, Failure> {
-        if self.request.follow_redirects && redirect::is_redirect(head.status) {
+        if self.request.redirects.followed && redirect::is_redirect(head.status) {
             self.follow_redirect(head)?;
         } else if self.can_authenticate(head) {
             self.auth_scheme = Some(AuthScheme::from_challenges(&head.headers)?);
@@ -288,12 +292,9 @@ impl<'a> RequestChain<'a> {
 
     fn follow_redirect(&mut self, head: &ResponseHead) -> Result<(), Failure> {
         let target = redirect::redirect_target(&self.current_url, head.status, &head.headers)?;
-        if self.chain_trace.redirects.len() == redirect::MAX_REDIRECTS {
-            let detail = format!(
-                "more than {} redirects, the next one to `{}`",
-                redirect::MAX_REDIRECTS,
-                display_url(&target)
-            );
+        let RedirectRule { max, method: method_rule, sends_referer, .. } = self.request.redirects;
+        if self.chain_trace.redirects.len() >= max {
+            let detail = format!("more than {max} redirects, the next one to `{}`", display_url(&target));
             return Err(Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail));
         }
         self.chain_trace.redirects.push(RedirectHop {
@@ -302,8 +303,11 @@ impl<'a> RequestChain<'a> {
             address: self.exchange_trace.peer_address,
             phases: self.exchange_trace.phases,
         });
-        let method = redirect::method_after_redirect(head.status, &self.current_method);
+        let method = redirect::method_after_redirect(method_rule, head.status, &self.current_method);
         self.has_body &= method == self.current_method;
+        if sends_referer {
+            self.referer = HeaderValue::from_str(self.current_url.as_str()).ok();
+        }
         self.current_method = method;
         self.current_url = target;
         Ok(())
@@ -312,7 +316,7 @@ impl<'a> RequestChain<'a> {
     /// Whether [`Self::prepare_next_request`] would continue after this response, or fail to.
     #[must_use]
     pub fn needs_next_request(&self, head: &ResponseHead) -> bool {
-        self.request.follow_redirects && redirect::is_redirect(head.status) || self.can_authenticate(head)
+        self.request.redirects.followed && redirect::is_redirect(head.status) || self.can_authenticate(head)
     }
 
     fn can_authenticate(&self, head: &ResponseHead) -> bool {

@@ -1,6 +1,6 @@
 //! Counts with their nouns.
 
 /// Formats a count: `1 step`, `2 steps`.
-pub(super) fn count_with_noun(number: usize, noun: &str) -> String {
+pub(in crate::cli) fn count_with_noun(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,0 +1,154 @@
+//! A request with its placeholders replaced.
+
+use serde_json::{Value, json};
+use url::Url;
+
+use super::auth::AuthMethod;
+use super::aws_signature::SignedRequest;
+use super::body::{RenderedBody, UploadedFile};
+use super::item::ProtocolBehavior;
+use super::scopes::VariableScopes;
+use super::{body, request_url};
+
+/// Methods that send no body unless `disableBodyPruning` is set.
+const METHODS_WITHOUT_BODY: [&str; 5] = ["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
+
+/// A request ready to be sent.
+pub struct RenderedRequest {
+    /// Its method.
+    pub method: String,
+    /// Its URL, with the login where that stands in the URL.
+    pub url: String,
+    /// Its header fields, in order, with the login where that is one of them.
+    pub headers: Vec<(String, String)>,
+    /// Its body.
+    pub body: Option<RenderedBody>,
+    /// A login that answers a challenge.
+    pub digest: Option<(String, String)>,
+    /// What no result may show.
+    pub secrets: Vec<String>,
+}
+
+/// What a request is rendered with.
+#[derive(Clone, Copy)]
+pub struct RenderContext<'a> {
+    /// The variables.
+    pub scopes: &'a VariableScopes,
+    /// The dynamic variables.
+    pub dynamic: &'a dyn Fn(&str) -> Option<String>,
+    /// The files that bodies may send.
+    pub files: &'a [UploadedFile],
+    /// The boundary of multipart bodies.
+    pub boundary: &'a str,
+    /// The time of signatures, as `YYYYMMDDTHHMMSSZ`.
+    pub timestamp: &'a str,
+}
+
+/// Fills in the placeholders of `request` and adds its login.
+///
+/// # Errors
+/// Fails with the reason when the URL cannot be used or a file is missing.
+pub fn render_request(
+    request: &Value,
+    auth: Option<&Value>,
+    behavior: &ProtocolBehavior,
+    cx: RenderContext<'_>,
+) -> Result<RenderedRequest, String> {
+    let replace = |text: &str| cx.scopes.replace_in(text, cx.dynamic).into_owned();
+    let method = Some(replace(request["method"].as_str().unwrap_or_default()).trim().to_uppercase());
+    let method = method.filter(|method| !method.is_empty()).unwrap_or_else(|| "GET".to_owned());
+    let mut url = replace(&request_url::build(&request["url"]));
+    if !url.contains("://") {
+        url = format!("http://{url}");
+    }
+    let mut headers = header_fields(&request["header"], &replace);
+    let has_body = behavior.send_body_always || !METHODS_WITHOUT_BODY.contains(&method.as_str());
+    let body = if has_body {
+        body::render(&cx.scopes.replace_in_json(&request["body"], cx.dynamic), cx.files, cx.boundary)?
+    } else {
+        None
+    };
+    let auth = auth
+        .map_or(AuthMethod::None, |auth| AuthMethod::from_json(&cx.scopes.replace_in_json(auth, cx.dynamic)));
+    let secrets = auth.secrets();
+    let mut digest = None;
+    match auth {
+        AuthMethod::None => {}
+        AuthMethod::Basic { user, password } => {
+            use base64::Engine as _;
+            let pair = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+            set_header(&mut headers, "Authorization", format!("Basic {pair}"));
+        }
+        AuthMethod::Digest { user, password } => digest = Some((user, password)),
+        AuthMethod::Header { name, value } => set_header(&mut headers, &name, value),
+        AuthMethod::Query { name, value } => {
+            let mut parsed = parse_url(&url)?;
+            let pair = format!("{}={}", request_url::encode_name(&name), request_url::encode_value(&value));
+            let query = parsed.query().map_or_else(|| pair.clone(), |query| format!("{query}&{pair}"));
+            parsed.set_query(Some(&query));
+            url = parsed.into();
+        }
+        AuthMethod::Aws(credentials) => {
+            let content = body.as_ref().map(|body| body.content.as_slice()).unwrap_or_default();
+            let parsed = parse_url(&url)?;
+            let signed =
+                SignedRequest { method: &method, url: &parsed, body: content, timestamp: cx.timestamp };
+            for (name, value) in credentials.sign(&signed) {
+                set_header(&mut headers, name, value);
+            }
+        }
+    }
+    Ok(RenderedRequest { method, url, headers, body, digest, secrets })
+}
+
+impl RenderedRequest {
+    /// Returns it in the form that scripts read after it was sent.
+    #[must_use]
+    pub fn to_script_json(&self, request: &Value) -> Value {
+        let header: Vec<Value> =
+            self.headers.iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
+        let mut object = request.as_object().cloned().unwrap_or_default();
+        object.insert("method".to_owned(), json!(self.method));
+        object.insert("url".to_owned(), json!(self.url));
+        object.insert("header".to_owned(), Value::Array(header));
+        Value::Object(object)
+    }
+}
+
+fn parse_url(url: &str) -> Result<Url, String> {
+    Url::parse(url).map_err(|error| format!("the URL cannot be used: {error}"))
+}
+
+/// Replaces the header field, whatever the case of its name.
+fn set_header(headers: &mut Vec<(String, String)>, name: &str, value: String) {
+    headers.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
+    headers.push((name.to_owned(), value));
+}
+
+/// Returns the header fields that are switched on, from a list, an object or one text.
+fn header_fields(header: &Value, replace: &dyn Fn(&str) -> String) -> Vec<(String, String)> {
+    let text = |value: &Value| match value {
+        Value::String(text) => replace(text),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let pairs: Vec<(String, String)> = match header {
+        Value::Array(entries) => entries
+            .iter()
+            .filter(|entry| entry["disabled"].as_bool() != Some(true))
+            .map(|entry| (text(&entry["key"]), text(&entry["value"])))
+            .collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (replace(name), text(value))).collect(),
+        Value::String(lines) => lines
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (replace(name.trim()), replace(value.trim())))
+            .collect(),
+        _ => Vec::new(),
+    };
+    pairs.into_iter().filter(|(name, _)| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;
