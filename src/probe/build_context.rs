@@ -39,6 +39,8 @@ pub struct ProbeBuildContext {
     pub device_profiles: Arc<BTreeMap<i64, DeviceProfile>>,
     /// Variables of steps and scripts set before the first step, as with `vigie check --set`.
     pub preset_variables: Arc<BTreeMap<String, String>>,
+    /// Whether test projects are run (`projects.enabled`).
+    pub projects_enabled: bool,
     /// Masks the secrets of the settings, such as the passwords of proxies.
     pub settings_redactor: Arc<SharedRedactor>,
 }
@@ -76,6 +78,7 @@ impl Default for ProbeBuildContext {
             script_debug: ScriptDebugOptions::default(),
             device_profiles: Arc::default(),
             preset_variables: Arc::default(),
+            projects_enabled: true,
             settings_redactor: Arc::default(),
         }
     }

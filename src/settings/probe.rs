@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::mobile::read_devices;
 use super::settings_reader::SettingsReader;
 use crate::probe::ProbeBuildContext;
@@ -30,6 +32,7 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
         max_body_bytes: reader.int("checks.body_bytes").unsigned_abs(),
         user_agent: reader.optional_text("checks.user_agent").map_or(defaults.user_agent, Into::into),
         device_profiles: Arc::new(read_devices(reader)),
+        projects_enabled: reader.node("projects.enabled").to_json() == Value::Bool(true),
         ehlo_name: reader.optional_text("mail.hello").map(Into::into),
         ..defaults
     }

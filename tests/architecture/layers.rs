@@ -18,8 +18,9 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("redaction", "syntax"),
     ("script", "syntax redaction"),
     ("evaluate", "syntax redaction"),
+    ("project", "syntax script"),
     ("schedule", ""),
-    ("schema", "syntax redaction script evaluate schedule"),
+    ("schema", "syntax redaction script evaluate project schedule"),
     ("alerting", "evaluate schedule"),
     ("texts", ""),
     // Layer 2: the network and foreign processes.
@@ -35,7 +36,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     // Layer 3.
     (
         "probe",
-        "syntax redaction script evaluate schedule schema telemetry vault net protocol webpage forward_proxy \
+        "syntax redaction script evaluate project schedule schema telemetry vault net protocol webpage forward_proxy \
          subprocess browser",
     ),
     ("notify", "syntax redaction texts telemetry vault net protocol"),

@@ -40,8 +40,10 @@ pub(in crate::probe) struct StepResponse {
     /// The decoded body, as far as it was asked for.
     pub(in crate::probe) body: Arc<Vec<u8>>,
     /// Its length over the wire, in bytes.
+    #[allow(dead_code, reason = "collections read it")]
     pub(in crate::probe) wire_bytes: u64,
     /// Its length after decoding, in bytes.
+    #[allow(dead_code, reason = "collections read it")]
     pub(in crate::probe) body_bytes: u64,
     /// Time from the start of the step to the end of the body.
     pub(in crate::probe) elapsed: Duration,
