@@ -39,6 +39,7 @@ pub const PAGES: &[ManualPage] = pages![
     "monitors/email-round-trip",
     "monitors/ftp",
     "monitors/ftp-ssl",
+    "formats",
     "alerting",
     "templates",
     "locations",

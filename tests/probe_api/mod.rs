@@ -1,10 +1,10 @@
 //! Tests API steps against a service on loopback that derives each response from the request.
 
-mod check;
+pub mod check;
 mod evaluation;
 mod flow;
 mod logins;
 mod requests;
-mod service;
+pub mod service;
 mod tls;
 mod variables;

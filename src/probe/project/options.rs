@@ -1,5 +1,6 @@
 //! The fields of a monitor of type `api`, with its project parsed and checked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::HeaderValue;
@@ -33,6 +34,8 @@ pub(super) struct ProjectOptions {
     /// Compiled patterns of the account.
     pub(super) patterns: Arc<PatternCache>,
     pub(super) captures: CaptureRule,
+    /// Values of properties of the project for this check (`vigie check --set`).
+    pub(super) preset_properties: Arc<BTreeMap<String, String>>,
     /// The host of the first request, unless its endpoint has expansions.
     pub(super) target_host: Option<Box<str>>,
 }
@@ -114,6 +117,7 @@ impl ProjectOptions {
             user_agent,
             max_body_bytes: context.max_body_bytes,
             patterns: context.patterns(),
+            preset_properties: Arc::clone(&context.preset_variables),
             captures: CaptureRule::new(fields.capture),
         })
     }

@@ -65,6 +65,9 @@ impl<'a> ProjectRun<'a> {
     pub(super) async fn run(&mut self) {
         let case = self.options.case;
         self.state.ensure_case(case);
+        for (name, value) in &*self.options.preset_properties {
+            self.state.project_properties.set(name, value.clone());
+        }
         let secrets = self.state.secret_values();
         self.runner.add_secrets(secrets);
         let failure = match self.run_case(case, false).await {
