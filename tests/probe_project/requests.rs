@@ -237,8 +237,9 @@ async fn expansions_reach_every_scope() {
 #[tokio::test]
 async fn namespaces_are_matched_by_uri() {
     let service = start_service().await;
-    let script =
-        one_case(&http("Get", "GET", &service.url("/json"), "")).replace("con:", "x:").replace("xmlns:con", "xmlns:x");
+    let script = one_case(&http("Get", "GET", &service.url("/json"), ""))
+        .replace("con:", "x:")
+        .replace("xmlns:con", "xmlns:x");
     run_passing(&script).await;
     let unprefixed = one_case(&http("Get", "GET", &service.url("/json"), ""))
         .replace("xsi:type=\"con:HttpRequest\"", "")
