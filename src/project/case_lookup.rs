@@ -29,6 +29,13 @@ impl Project {
         Ok(CaseIndex { suite: suite_index, case: case_index })
     }
 
+    /// Returns the names of all cases with those of their suites, in the order of the file.
+    pub fn case_names(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.suites
+            .iter()
+            .flat_map(|suite| suite.cases.iter().map(|case| (suite.name.as_str(), case.name.as_str())))
+    }
+
     /// Returns the case at `index`.
     pub(crate) fn case(&self, index: CaseIndex) -> &TestCase {
         &self.suites[index.suite].cases[index.case]

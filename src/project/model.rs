@@ -116,7 +116,7 @@ pub(crate) struct RequestStep {
     pub(crate) encoding: String,
     /// Action of a SOAP operation.
     pub(crate) soap_action: String,
-    /// Whether the header SOAPAction is left out.
+    /// Whether the header `SOAPAction` is left out.
     pub(crate) skip_soap_action: bool,
     /// Whether the query is sent as the body.
     pub(crate) post_query_string: bool,

@@ -60,7 +60,7 @@ impl ProjectParser<'_, '_> {
         {
             issues.add(root, "environments of ReadyAPI (`activeEnvironment`)");
         }
-        let properties = self.parse_properties(root, &mut issues)?;
+        let properties = Self::parse_properties(root, &mut issues)?;
         let suites =
             children(root, "testSuite").map(|suite| self.parse_suite(suite)).collect::<Result<_, _>>()?;
         Ok(Project { properties, suites, issues: issues.into_issues() })
@@ -71,7 +71,7 @@ impl ProjectParser<'_, '_> {
         let name = attribute(node, "name").to_owned();
         let mut issues = IssueCollector::new(self.positions, format!("suite `{}`", short(&name)));
         issues.add_scripts(node, &["setupScript", "tearDownScript"]);
-        let properties = self.parse_properties(node, &mut issues)?;
+        let properties = Self::parse_properties(node, &mut issues)?;
         let cases = children(node, "testCase");
         let cases = cases.map(|case| self.parse_case(case, &issues.place)).collect::<Result<_, _>>()?;
         let disabled = is_disabled(node);
@@ -84,7 +84,7 @@ impl ProjectParser<'_, '_> {
         let place = format!("{suite}, case `{}`", short(&name));
         let mut issues = IssueCollector::new(self.positions, place);
         issues.add_scripts(node, &["setupScript", "tearDownScript"]);
-        let properties = self.parse_properties(node, &mut issues)?;
+        let properties = Self::parse_properties(node, &mut issues)?;
         let timeout = attribute(node, "timeout").trim();
         let timeout_ms = timeout.parse().unwrap_or_else(|_| {
             if !timeout.is_empty() {
@@ -117,7 +117,6 @@ impl ProjectParser<'_, '_> {
     }
 
     fn parse_properties(
-        &self,
         node: Node<'_, '_>,
         issues: &mut IssueCollector<'_, '_>,
     ) -> Result<PropertyMap, String> {

@@ -45,17 +45,15 @@ fn add_case(
     for step in case.steps.iter().filter(|step| !step.disabled) {
         items.extend_from_slice(&step.issues);
         let StepAction::Call(call) = &step.action else { continue };
-        match project.called_case(call, index.suite) {
-            Some(called) => pending.push(called),
-            None => {
-                let (line, column) = step.position;
-                let names = [&project.suites[index.suite].name, &case.name, &step.name];
-                let [suite, case, step] = names.map(|name| crate::syntax::truncate_value(name));
-                let what =
-                    format!("suite `{suite}`, case `{case}`, step `{step}`: the called case does not exist");
-                items.push(UnsupportedItem { line, column, what });
-            }
+        if let Some(called) = project.called_case(call, index.suite) {
+            pending.push(called);
+            continue;
         }
+        let (line, column) = step.position;
+        let names = [&project.suites[index.suite].name, &case.name, &step.name];
+        let [suite, case, step] = names.map(|name| crate::syntax::truncate_value(name));
+        let what = format!("suite `{suite}`, case `{case}`, step `{step}`: the called case does not exist");
+        items.push(UnsupportedItem { line, column, what });
     }
 }
 

@@ -90,7 +90,7 @@ pub fn parse_xpath_with_prolog(text: &str) -> Result<XPath, PathError> {
     while let Some(declaration) = strip_words(rest, &["declare"]) {
         if let Some(after) = strip_words(declaration, &["default", "element", "namespace"]) {
             let (uri, after) = split_literal(after)?;
-            default_element = Some(uri.into()).filter(|uri: &Box<str>| !uri.is_empty());
+            default_element = Some(uri).filter(|uri| !uri.is_empty()).map(Box::from);
             rest = after;
         } else {
             let after = strip_words(declaration, &["namespace"]).ok_or_else(prolog_error)?;

@@ -7,7 +7,9 @@ use super::project::{assertion, case, http, project, property_list, step, transf
 use crate::probe_api::check::failed;
 
 fn call(target: &str, options: &str, values: &[(&str, &str)], returned: &[&str]) -> String {
-    let returned: String = returned.iter().map(|name| format!("<con:entry>{name}</con:entry>")).collect();
+    let returned: Vec<String> =
+        returned.iter().map(|name| format!("<con:entry>{name}</con:entry>")).collect();
+    let returned = returned.concat();
     step(
         "calltestcase",
         "Call",

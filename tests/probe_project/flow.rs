@@ -106,12 +106,13 @@ async fn timeouts_of_request_case_and_monitor_end_a_step() {
 }
 
 fn goto(conditions: &[(&str, &str)]) -> String {
-    let conditions: String = conditions
+    let conditions: Vec<String> = conditions
         .iter()
         .map(|(expression, target)| {
             format!("<con:condition><con:name>c</con:name><con:type>XPATH</con:type><con:expression>{expression}</con:expression><con:targetStep>{target}</con:targetStep></con:condition>")
         })
         .collect();
+    let conditions = conditions.concat();
     step("goto", "Branch", &format!("<con:config>{conditions}</con:config>"))
 }
 

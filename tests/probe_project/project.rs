@@ -86,7 +86,7 @@ pub fn transfer(name: &str, attributes: &str, ends: &[(&str, &str)]) -> String {
         write!(children, "<con:{name}>{}</con:{name}>", escape(value)).unwrap();
     }
     let config = format!(
-        r#"<con:config><con:transfers {attributes}><con:name>copy</con:name>{children}</con:transfers></con:config>"#
+        "<con:config><con:transfers {attributes}><con:name>copy</con:name>{children}</con:transfers></con:config>"
     );
     step("transfer", name, &config)
 }

@@ -246,6 +246,12 @@ async fn namespaces_are_matched_by_uri() {
         .replace("con:", "")
         .replace("xmlns:con", "xmlns");
     run_passing(&unprefixed).await;
+    let body = "<con:request><![CDATA[<a>${#TestCase#level}${V#nil}</a>]]></con:request>";
+    let nil =
+        r#"<con:value xsi:nil="true" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">x</con:value>"#;
+    let values = properties("V", &[("nil", "x")]).replace("<con:value>x</con:value>", nil);
+    run_passing(&one_case(&[values, http("Post", "POST", &service.url("/json"), body)].concat())).await;
+    assert_eq!(service.last().body, "<a>case</a>");
     let other = unprefixed.replace("http://eviware.com/soapui/config", "urn:other");
     assert!(
         super::check::run_unstarted(&other)

@@ -51,10 +51,10 @@ pub fn match_content(
             }
             _ => false,
         };
-        return match nodes.iter().any(is_equal) {
-            true => Ok(()),
-            false => Err("no selected element is the expected XML".to_owned()),
-        };
+        if nodes.iter().any(is_equal) {
+            return Ok(());
+        }
+        return Err("no selected element is the expected XML".to_owned());
     }
     let text_of = |node: &XPathNode<'_>| match node {
         XPathNode::Tree(node) if node.is_element() => element_text(*node).unwrap_or_default().to_owned(),

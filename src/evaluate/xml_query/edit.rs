@@ -109,11 +109,11 @@ fn node_edit(
         if transfer.child_nodes {
             let replacement: String = from
                 .children()
-                .map(|child| match child.is_element() {
-                    true => element_source(source, child),
-                    false => {
-                        child.text().filter(|_| child.is_text()).map(escape_xml_text).unwrap_or_default()
+                .map(|child| {
+                    if child.is_element() {
+                        return element_source(source, child);
                     }
+                    child.text().filter(|_| child.is_text()).map(escape_xml_text).unwrap_or_default()
                 })
                 .collect();
             let range = content_range(target, to)?;

@@ -1,4 +1,4 @@
-//! JSON and HTML as XML, so that XPaths can be evaluated on them.
+//! JSON and HTML as XML, so that an XPath can be evaluated on them.
 
 use std::borrow::Cow;
 

@@ -9,6 +9,7 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::PatternCache;
 use crate::evaluate::json_value::{read_json, value_count, value_text};
 use crate::evaluate::xml_query::{ContentComparison, has_soap_fault, is_similar, match_content};
+use crate::net::Deadline;
 use crate::project::model::{AssertionRule, CaseIndex, StepAction, XmlComparison};
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 use crate::syntax::pattern::HaystackKind;
@@ -18,6 +19,8 @@ use crate::syntax::pattern::HaystackKind;
 pub(super) struct ResponseFacts {
     pub(super) status: u16,
     pub(super) elapsed: Duration,
+    /// Assertions are checked until then: beyond it nobody reads the result.
+    pub(super) deadline: Deadline,
     /// Compiled patterns of the account.
     pub(super) patterns: Arc<PatternCache>,
 }
@@ -35,13 +38,14 @@ pub(super) fn check_assertions(
     let Some(response) = state.step(case, step).and_then(|step| step.response.as_ref()) else {
         return Vec::new();
     };
-    let resolver = CaseResolver { state, case };
+    let resolver = CaseResolver::new(state, case);
     let check = AssertionCheck { resolver, response, facts };
     let failure = |name: &str, reason: String| {
         let detail = format!("assertion `{name}`: {reason}");
         Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail)
     };
-    let failed = request.assertions.iter().filter_map(|assertion| {
+    let assertions = request.assertions.iter().take_while(|_| !facts.deadline.is_expired());
+    let failed = assertions.filter_map(|assertion| {
         check.holds(&assertion.rule).err().map(|reason| failure(&assertion.name, reason))
     });
     failed.collect()
@@ -74,9 +78,10 @@ impl AssertionCheck<'_> {
                 let content = self.resolver.expand(content)?;
                 let found = self.read_json(path)?.ok_or("the JSONPath selects nothing")?;
                 let text = value_text(&found);
-                match text == content || *allow_wildcards && is_similar(&content, &text) {
-                    true => Ok(()),
-                    false => Err(format!("the value is {}", excerpt(&text))),
+                if text == content || *allow_wildcards && is_similar(&content, &text) {
+                    Ok(())
+                } else {
+                    Err(format!("the value is {}", excerpt(&text)))
                 }
             }
             AssertionRule::JsonCount { path, content } => {
@@ -100,14 +105,20 @@ impl AssertionCheck<'_> {
             }
             AssertionRule::ResponseTime { limit_ms } => self.check_response_time(limit_ms),
             AssertionRule::SoapResponse => has_soap_fault(&self.response.body).map(drop),
-            AssertionRule::SoapFault => match has_soap_fault(&self.response.body)? {
-                true => Ok(()),
-                false => Err("the response is not a fault".to_owned()),
-            },
-            AssertionRule::NoSoapFault => match has_soap_fault(&self.response.body)? {
-                true => Err("the response is a fault".to_owned()),
-                false => Ok(()),
-            },
+            AssertionRule::SoapFault => {
+                if has_soap_fault(&self.response.body)? {
+                    Ok(())
+                } else {
+                    Err("the response is not a fault".to_owned())
+                }
+            }
+            AssertionRule::NoSoapFault => {
+                if has_soap_fault(&self.response.body)? {
+                    Err("the response is a fault".to_owned())
+                } else {
+                    Ok(())
+                }
+            }
         }
     }
 
@@ -162,9 +173,10 @@ impl AssertionCheck<'_> {
 
     fn check_equal(&self, found: &str, expected: &str, what: &str) -> Result<(), String> {
         let expected = self.resolver.expand(expected)?;
-        match found == expected.trim() {
-            true => Ok(()),
-            false => Err(format!("{what} {found}, and not {}", excerpt(&expected))),
+        if found == expected.trim() {
+            Ok(())
+        } else {
+            Err(format!("{what} {found}, and not {}", excerpt(&expected)))
         }
     }
 
@@ -174,9 +186,10 @@ impl AssertionCheck<'_> {
             return Err(format!("the limit {} is no number of milliseconds", excerpt(&limit)));
         };
         let elapsed = self.facts.elapsed.as_millis();
-        match elapsed <= u128::from(limit) {
-            true => Ok(()),
-            false => Err(format!("the response took {elapsed} ms, more than {limit} ms")),
+        if elapsed <= u128::from(limit) {
+            Ok(())
+        } else {
+            Err(format!("the response took {elapsed} ms, more than {limit} ms"))
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::project_run::ProjectRun;
 use super::resolver::CaseResolver;
-use super::run_state::PropertyOwner;
+use super::run_state::{CaseState, PropertyOwner, RunState};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::project::model::{CaseCall, CaseIndex, RunMode};
 
@@ -41,7 +41,10 @@ impl ProjectRun<'_> {
             RunMode::Copy => self.state.case(called).cloned(),
             RunMode::Shared => None,
         };
-        if let Err(reason) = self.pass_properties(caller, step, call, called) {
+        let own_call = call.clone();
+        let passed =
+            self.compute(0, move |state| pass_properties(state, (caller, step), &own_call, called)).await?;
+        if let Err(reason) = passed {
             return Ok(Some(self.fail_step(caller, step, FailureKind::VariableInvalid, &reason)));
         }
         let caller_session = (self.keeps_session, std::mem::take(&mut self.runner.cookie_jar));
@@ -60,33 +63,6 @@ impl ProjectRun<'_> {
         Ok(failure)
     }
 
-    /// Sets the properties of the called case from those of the step, but for those that only come back.
-    fn pass_properties(
-        &mut self,
-        caller: CaseIndex,
-        step: usize,
-        call: &CaseCall,
-        called: CaseIndex,
-    ) -> Result<(), String> {
-        let resolver = CaseResolver { state: &self.state, case: caller };
-        let mut passed = Vec::new();
-        for (name, _) in call.properties.iter() {
-            let comes_back = call.return_properties.iter().any(|other| other.eq_ignore_ascii_case(name));
-            let is_known = self.state.case(called).is_some_and(|case| case.properties.get(name).is_some());
-            if comes_back || !is_known {
-                continue;
-            }
-            let value = resolver.property(PropertyOwner::Step(step), name)?.unwrap_or_default();
-            let value = resolver.expand(&value)?;
-            if !value.is_empty() || !call.ignore_empty_properties {
-                passed.push((name, value));
-            }
-        }
-        let properties = &mut self.state.case_mut(called).properties;
-        passed.into_iter().for_each(|(name, value)| properties.set(name, value));
-        Ok(())
-    }
-
     /// Copies the properties that come back to the step, and restores the state of a copy.
     fn return_properties(
         &mut self,
@@ -94,7 +70,7 @@ impl ProjectRun<'_> {
         step: usize,
         call: &CaseCall,
         called: CaseIndex,
-        saved_state: Option<super::run_state::CaseState>,
+        saved_state: Option<CaseState>,
     ) {
         let case = self.state.case(called);
         let returned: Vec<(String, String)> = call
@@ -106,7 +82,37 @@ impl ProjectRun<'_> {
             *self.state.case_mut(called) = saved_state;
         }
         if let Some(properties) = self.state.properties_mut(caller, PropertyOwner::Step(step)) {
-            returned.into_iter().for_each(|(name, value)| properties.set(&name, value));
+            for (name, value) in returned {
+                properties.set(&name, value);
+            }
         }
     }
+}
+
+/// Sets the properties of the called case from those of the calling step, but for those that only come back.
+fn pass_properties(
+    state: &mut RunState,
+    (caller, step): (CaseIndex, usize),
+    call: &CaseCall,
+    called: CaseIndex,
+) -> Result<(), String> {
+    let resolver = CaseResolver::new(state, caller);
+    let mut passed = Vec::new();
+    for (name, _) in call.properties.iter() {
+        let comes_back = call.return_properties.iter().any(|other| other.eq_ignore_ascii_case(name));
+        let is_known = state.case(called).is_some_and(|case| case.properties.get(name).is_some());
+        if comes_back || !is_known {
+            continue;
+        }
+        let value = resolver.property(PropertyOwner::Step(step), name)?.unwrap_or_default();
+        let value = resolver.expand(&value)?;
+        if !value.is_empty() || !call.ignore_empty_properties {
+            passed.push((name, value));
+        }
+    }
+    let properties = &mut state.case_mut(called).properties;
+    for (name, value) in passed {
+        properties.set(name, value);
+    }
+    Ok(())
 }

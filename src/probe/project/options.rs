@@ -1,6 +1,7 @@
 //! The fields of a monitor of type `api`, with its project parsed and checked.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use http::HeaderValue;
@@ -58,9 +59,8 @@ impl CaptureRule {
 
     /// Removes the captures that are not wanted, or are too many.
     pub(super) fn apply(self, observation: &mut Observation) {
-        observation.captures.retain(|capture| match capture.name.starts_with("response-head") {
-            true => self.headers,
-            false => self.bodies,
+        observation.captures.retain(|capture| {
+            if capture.name.starts_with("response-head") { self.headers } else { self.bodies }
         });
         observation.captures.truncate(MAX_CAPTURES);
     }
@@ -149,7 +149,7 @@ fn describe_items(items: &[UnsupportedItem]) -> String {
         remaining -= 1;
     }
     if remaining > 0 {
-        detail.push_str(&format!("; and {remaining} more"));
+        let _ = write!(detail, "; and {remaining} more");
     }
     detail
 }

@@ -112,7 +112,9 @@ impl<'a> ProjectRun<'a> {
                 StepAction::Request(request) => self.run_request(index, current, request).await?,
                 StepAction::Call(call) => self.run_call(index, current, call).await?,
                 StepAction::Transfer(_) => {
-                    let failed = self.compute(0, move |state| run_transfers(state, index, current)).await?;
+                    let deadline = self.runner.cx.deadline;
+                    let failed =
+                        self.compute(0, move |state| run_transfers(state, index, current, deadline)).await?;
                     let secrets = self.state.secret_values();
                     self.runner.add_secrets(secrets);
                     failed.map(|reason| {
@@ -162,7 +164,8 @@ impl<'a> ProjectRun<'a> {
         step: usize,
         delay: &str,
     ) -> Result<Option<Failure>, Failure> {
-        let expanded = CaseResolver { state: &self.state, case }.expand(delay);
+        let delay = delay.to_owned();
+        let expanded = self.compute(0, move |state| CaseResolver::new(state, case).expand(&delay)).await?;
         let pause = expanded.and_then(|text| {
             text.trim().parse::<u64>().map_err(|_| "the delay is no number of milliseconds".to_owned())
         });
@@ -199,7 +202,7 @@ impl<'a> ProjectRun<'a> {
             .compute(0, move |state| {
                 let response = state.step(index, request)?.response.as_ref()?;
                 let xml = response.as_xml().ok()?;
-                let resolver = CaseResolver { state, case: index };
+                let resolver = CaseResolver::new(state, index);
                 let is_true = |condition: &&GotoCondition| {
                     let expression = resolver.expand(&condition.expression).ok();
                     let path = expression.and_then(|expression| parse_xpath_with_prolog(&expression).ok());

@@ -171,7 +171,8 @@ impl RequestParts {
 
     fn to_url(&self, request: &RequestStep) -> Result<Url, String> {
         let mut location = self.location.clone();
-        if !self.query.is_empty() && !(request.post_query_string && self.has_body) {
+        let is_body = request.post_query_string && self.has_body;
+        if !self.query.is_empty() && !is_body {
             location.push(if location.contains('?') { '&' } else { '?' });
             location.push_str(&self.query);
         }

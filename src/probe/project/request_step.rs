@@ -38,20 +38,33 @@ impl ProjectRun<'_> {
             self.runner.cookie_jar = CookieJar::default();
         }
         let mut in_progress = self.begin_step(case, step);
-        let resolver = CaseResolver { state: &self.state, case };
-        let result = match build_request(&resolver, step, request, &self.options.user_agent) {
-            Ok(built) => self.exchange(&mut in_progress, case, step, request, built).await,
-            Err(reason) => {
-                in_progress.result.failures.push(Failure::new(
-                    Phase::Prepare,
-                    FailureKind::VariableInvalid,
-                    reason,
-                ));
-                Ok(())
-            }
-        };
+        let result = self.build_and_exchange(&mut in_progress, case, step, request).await;
+        in_progress.result.failures.extend(result.as_ref().err().cloned());
         let failure = self.finish_step(in_progress);
         result.map(|()| failure)
+    }
+
+    async fn build_and_exchange(
+        &mut self,
+        in_progress: &mut StepInProgress,
+        case: CaseIndex,
+        step: usize,
+        request: &RequestStep,
+    ) -> Result<(), Failure> {
+        let (user_agent, own_request) = (self.options.user_agent.clone(), request.clone());
+        let built = self
+            .compute(0, move |state| {
+                build_request(&CaseResolver::new(state, case), step, &own_request, &user_agent)
+            })
+            .await?;
+        match built {
+            Ok(built) => self.exchange(in_progress, case, step, request, built).await,
+            Err(reason) => {
+                let failure = Failure::new(Phase::Prepare, FailureKind::VariableInvalid, reason);
+                in_progress.result.failures.push(failure);
+                Ok(())
+            }
+        }
     }
 
     /// Sends the request, stores the response and checks the assertions.
@@ -98,6 +111,7 @@ impl ProjectRun<'_> {
         let facts = ResponseFacts {
             status: status.as_u16(),
             elapsed: response.elapsed,
+            deadline: self.runner.cx.deadline,
             patterns: Arc::clone(&self.options.patterns),
         };
         let (body, is_error) = (Arc::clone(&response.body), status.as_u16() >= 400);

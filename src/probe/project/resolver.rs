@@ -1,6 +1,7 @@
 //! Resolves the expansions of a case from the state of the run.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use super::run_state::{PropertyOwner, RunState};
 use crate::evaluate::json_value::{read_json, value_text};
@@ -9,14 +10,22 @@ use crate::project::expansion::{self, PropertyExpression, PropertyReference, Pro
 use crate::project::model::CaseIndex;
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
-/// Resolves expansions in the texts of one case.
-#[derive(Clone, Copy)]
+/// Maximum size of the values that paths of expansions read in one step, in bytes: about a second.
+const MAX_PATH_BYTES: usize = 64 * 1024 * 1024;
+
+/// Resolves expansions in the texts of one step.
 pub(super) struct CaseResolver<'s> {
     pub(super) state: &'s RunState,
     pub(super) case: CaseIndex,
+    /// Size of the values that paths have read.
+    path_bytes: Cell<usize>,
 }
 
-impl CaseResolver<'_> {
+impl<'s> CaseResolver<'s> {
+    pub(super) const fn new(state: &'s RunState, case: CaseIndex) -> Self {
+        Self { state, case, path_bytes: Cell::new(0) }
+    }
+
     /// Expands `text`.
     pub(super) fn expand(&self, text: &str) -> Result<String, String> {
         expansion::expand(text, self, false).map(Cow::into_owned)
@@ -76,6 +85,12 @@ impl PropertyResolver for CaseResolver<'_> {
             },
         };
         let Some(value) = value else { return Ok(None) };
+        if expression.path.is_some() {
+            self.path_bytes.set(self.path_bytes.get() + value.len());
+            if self.path_bytes.get() > MAX_PATH_BYTES {
+                return Err(format!("paths of expansions read more than {MAX_PATH_BYTES} bytes"));
+            }
+        }
         match expression.path {
             None => Ok(Some(value.into_owned())),
             Some(path) if path.trim_start().starts_with('$') => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::evaluate::xml_query::response_as_xml;
 use crate::project::PropertyMap;
-use crate::project::model::{CaseIndex, Project, RequestStep, StepAction, TestStep};
+use crate::project::model::{CaseCall, CaseIndex, Project, RequestStep, StepAction, TestStep};
 use crate::redaction::sensitive_names::is_sensitive_variable;
 
 /// The state of a run.
@@ -165,7 +165,7 @@ fn initial_step_state(step: &TestStep) -> StepState {
     StepState { properties, response: None }
 }
 
-fn call_properties(call: &crate::project::model::CaseCall) -> PropertyMap {
+fn call_properties(call: &CaseCall) -> PropertyMap {
     let mut properties = call.properties.clone();
     for name in &call.return_properties {
         if properties.get(name).is_none() {

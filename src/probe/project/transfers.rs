@@ -6,15 +6,22 @@ use super::resolver::CaseResolver;
 use super::run_state::{PropertyOwner, RunState};
 use crate::evaluate::json_value::{read_json, value_text, write_json};
 use crate::evaluate::xml_query::{NodeTransfer, select_value, set_nodes, transfer_nodes};
+use crate::net::Deadline;
 use crate::project::model::{CaseIndex, PathLanguage, PropertyTransfer, StepAction, TransferEnd};
 use crate::syntax::escape::escape_xml_text;
 use crate::syntax::path_expression::{XPath, parse_xpath_with_prolog};
 
-/// Runs the transfers of a step. Returns the failure of the first that failed and has `failOnError`.
-pub(super) fn run_transfers(state: &mut RunState, case: CaseIndex, step: usize) -> Option<String> {
+/// Runs the transfers of a step, until `deadline` at most. Returns the failure of the first that failed and has
+/// `failOnError`.
+pub(super) fn run_transfers(
+    state: &mut RunState,
+    case: CaseIndex,
+    step: usize,
+    deadline: Deadline,
+) -> Option<String> {
     let project = std::sync::Arc::clone(&state.project);
     let StepAction::Transfer(transfers) = &project.case(case).steps[step].action else { return None };
-    for transfer in transfers {
+    for transfer in transfers.iter().take_while(|_| !deadline.is_expired()) {
         if let Err(reason) = run_transfer(state, case, transfer)
             && transfer.fail_on_error
         {
@@ -35,7 +42,7 @@ enum TransferredValue {
 }
 
 fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransfer) -> Result<(), String> {
-    let resolver = CaseResolver { state, case };
+    let resolver = CaseResolver::new(state, case);
     let source_owner = find_owner(&resolver, &transfer.source, "source")?;
     let target_owner = find_owner(&resolver, &transfer.target, "target")?;
     let source = resolver.property(source_owner, &transfer.source.property)?;
