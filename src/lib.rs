@@ -5,7 +5,7 @@
 //! | Layer | Modules |
 //! |---|---|
 //! | 0 | [`domain`] ids, runs, results; [`clock`] time as a trait; [`sync`] locks; [`manual`] pages of the manual |
-//! | 1 | [`syntax`] texts with positions; [`redaction`] masking of secrets; [`script`] browser scripts; [`evaluate`] and [`schedule`] pure decisions; [`schema`] the field table and its forms; [`alerting`] the alert state of a monitor |
+//! | 1 | [`syntax`] texts with positions; [`redaction`] masking of secrets; [`script`] browser scripts; [`project`] SoapUI projects; [`evaluate`] and [`schedule`] pure decisions; [`schema`] the field table and its forms; [`alerting`] the alert state of a monitor |
 //! | 2 | [`telemetry`] logs and metrics; [`vault`] secrets at rest; [`net`] sockets; [`protocol`] exchanges over them; [`webpage`] objects of a page; [`forward_proxy`], [`subprocess`] and, built on them, [`browser`] |
 //! | 3 | [`probe`] checks of each kind; [`notify`] notification channels; [`store`] persistence; [`bus`] what goes between control plane and locations |
 //! | 4 | [`agent`] attempts, retries, limits and the runner of a location |
@@ -21,6 +21,7 @@ pub mod sync;
 pub mod alerting;
 pub mod collection;
 pub mod evaluate;
+pub mod project;
 pub mod redaction;
 pub mod sandbox;
 pub mod schedule;

@@ -36,6 +36,7 @@ mod output;
 mod password;
 mod plural;
 mod process;
+mod project;
 pub mod render;
 mod report;
 mod responder;

@@ -3,6 +3,7 @@
 pub mod assertion;
 pub mod certificate;
 pub mod charset;
+pub mod json_value;
 pub mod keyword;
 pub mod page_comparison;
 mod pattern_cache;
@@ -13,6 +14,7 @@ pub mod template;
 pub mod variable;
 mod verdict;
 mod whitespace;
+pub mod xml_query;
 mod xpath;
 
 pub use pattern_cache::{PatternCache, PatternCaches, pattern_failure};

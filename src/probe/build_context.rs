@@ -41,6 +41,8 @@ pub struct ProbeBuildContext {
     pub preset_variables: Arc<BTreeMap<String, String>>,
     /// Whether collections are run here (`collections.enabled`).
     pub collections_enabled: bool,
+    /// Whether test projects are run (`projects.enabled`).
+    pub projects_enabled: bool,
     /// Masks the secrets of the settings, such as the passwords of proxies.
     pub settings_redactor: Arc<SharedRedactor>,
 }
@@ -79,6 +81,7 @@ impl Default for ProbeBuildContext {
             device_profiles: Arc::default(),
             preset_variables: Arc::default(),
             collections_enabled: true,
+            projects_enabled: true,
             settings_redactor: Arc::default(),
         }
     }

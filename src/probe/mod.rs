@@ -16,6 +16,7 @@ mod keyword_search;
 mod mail;
 mod ping;
 mod probe_trait;
+mod project;
 mod random;
 mod redacting_probe;
 mod registry;

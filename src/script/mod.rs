@@ -22,3 +22,4 @@ pub use mask::{
 pub use overview::{DEFAULT_MAX_STEPS, ScriptOverview};
 pub use script_error::ScriptError;
 pub use script_parser::check_project_xml;
+pub(crate) use script_parser::parse_project_xml;

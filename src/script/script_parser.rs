@@ -67,9 +67,17 @@ pub fn check_project_xml(text: &str) -> Result<(), ScriptError> {
     if text.contains("<!ENTITY") {
         return Ok(());
     }
-    xml_limits::check(text)?;
+    xml_limits::check_project(text)?;
     let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_XML_NODES, entity_resolver: None };
     Document::parse_with_options(text, options).map(drop).map_err(|error| xml_error(&error))
+}
+
+/// Parses a project of type `api`. Document types are refused, and thus entities other than the five of XML.
+pub(crate) fn parse_project_xml(text: &str) -> Result<Document<'_>, ScriptError> {
+    xml_limits::check_project(text)?;
+    let options = ParsingOptions { allow_dtd: false, nodes_limit: MAX_XML_NODES, entity_resolver: None };
+    let document = Document::parse_with_options(text, options).map_err(|error| xml_error(&error))?;
+    Ok(document)
 }
 
 fn is_element_named(node: Node<'_, '_>, name: &str) -> bool {

@@ -1,5 +1,7 @@
 //! Rejects XML that would be too expensive to parse, without parsing it.
 
+use std::collections::HashSet;
+
 use roxmltree::TextPos;
 
 use super::script_error::ScriptError;
@@ -11,10 +13,27 @@ const MAX_ATTRIBUTES: usize = 1000;
 /// declares more.
 const MAX_NAMESPACES: usize = 64;
 
-/// Checks the tags of `text`, well-formed or not, in linear time.
+/// Maximum number of namespace declarations of a project: SoapUI repeats that of `xsi` at most steps. As they declare few
+/// prefixes, few are in scope, and little is copied.
+const MAX_PROJECT_NAMESPACES: usize = 20_000;
+
+/// Maximum number of prefixes that a project declares.
+const MAX_PROJECT_PREFIXES: usize = 64;
+
+/// Checks the tags of a script, well-formed or not, in linear time.
 pub(super) fn check(text: &str) -> Result<(), ScriptError> {
+    check_with_limits(text, MAX_NAMESPACES, MAX_NAMESPACES)
+}
+
+/// Checks the tags of a project, well-formed or not, in linear time.
+pub(super) fn check_project(text: &str) -> Result<(), ScriptError> {
+    check_with_limits(text, MAX_PROJECT_NAMESPACES, MAX_PROJECT_PREFIXES)
+}
+
+fn check_with_limits(text: &str, max_namespaces: usize, max_prefixes: usize) -> Result<(), ScriptError> {
     let bytes = text.as_bytes();
     let (mut position, mut namespace_count) = (0, 0);
+    let mut prefixes: HashSet<&[u8]> = HashSet::new();
     while let Some(tag_start) = find(bytes, position, b"<") {
         let rest = &bytes[tag_start..];
         position = match rest {
@@ -23,11 +42,14 @@ pub(super) fn check(text: &str) -> Result<(), ScriptError> {
             _ if rest.starts_with(b"<?") => end_after(bytes, tag_start + 2, b"?>"),
             _ => {
                 let tag = TagCounts::scan(bytes, tag_start + 1);
-                namespace_count += tag.namespace_count;
+                namespace_count += tag.namespaces.len();
+                prefixes.extend(&tag.namespaces);
                 let problem = if tag.attribute_count > MAX_ATTRIBUTES {
                     Some(format!("an element has more than {MAX_ATTRIBUTES} attributes"))
-                } else if namespace_count > MAX_NAMESPACES {
-                    Some(format!("there are more than {MAX_NAMESPACES} namespace declarations"))
+                } else if namespace_count > max_namespaces {
+                    Some(format!("there are more than {max_namespaces} namespace declarations"))
+                } else if prefixes.len() > max_prefixes {
+                    Some(format!("more than {max_prefixes} namespace prefixes are declared"))
                 } else {
                     None
                 };
@@ -42,16 +64,17 @@ pub(super) fn check(text: &str) -> Result<(), ScriptError> {
 }
 
 /// The counts of one tag.
-struct TagCounts {
+struct TagCounts<'t> {
     /// The end of the tag.
     end: usize,
     attribute_count: usize,
-    namespace_count: usize,
+    /// The names of its namespace declarations.
+    namespaces: Vec<&'t [u8]>,
 }
 
-impl TagCounts {
-    fn scan(bytes: &[u8], start: usize) -> Self {
-        let mut tag = Self { end: bytes.len(), attribute_count: 0, namespace_count: 0 };
+impl<'t> TagCounts<'t> {
+    fn scan(bytes: &'t [u8], start: usize) -> Self {
+        let mut tag = Self { end: bytes.len(), attribute_count: 0, namespaces: Vec::new() };
         let mut quote = None;
         for (index, byte) in bytes.iter().enumerate().skip(start) {
             match (quote, byte) {
@@ -59,8 +82,8 @@ impl TagCounts {
                 (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'=') => {
                     tag.attribute_count += 1;
-                    tag.namespace_count +=
-                        usize::from(name_before(&bytes[start..index]).starts_with(b"xmlns"));
+                    let name = name_before(&bytes[start..index]);
+                    tag.namespaces.extend(name.starts_with(b"xmlns").then_some(name));
                 }
                 (None, b'>') => {
                     tag.end = index + 1;

@@ -31,6 +31,7 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
         user_agent: reader.optional_text("checks.user_agent").map_or(defaults.user_agent, Into::into),
         device_profiles: Arc::new(read_devices(reader)),
         collections_enabled: reader.is_true("collections.enabled"),
+        projects_enabled: reader.is_true("projects.enabled"),
         ehlo_name: reader.optional_text("mail.hello").map(Into::into),
         ..defaults
     }

@@ -64,6 +64,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("dns", "Name-server monitors."),
     ("checks", "Defaults of all checks."),
     ("collections", "Collections of requests (`collection-api`)."),
+    ("projects", "SoapUI projects of `api` monitors."),
     (
         "browser",
         "Browsers for `browserscript`; each check starts its own, with its own profile and forward proxy.",
@@ -318,6 +319,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("checks.body_bytes", int_range(1_024, 1_073_741_824), "10485760", "Maximum size of a response body that is read, in bytes after decompression.").reloadable(),
     Setting::new("checks.user_agent", SettingType::Text, "null", "`User-Agent` of checks; null: `vigie/` and the version.").reloadable(),
     Setting::new("collections.enabled", SettingType::Bool, "true", "Whether this location runs collections and their scripts. false: their checks end as unknown, status 95.").reloadable(),
+    Setting::new("projects.enabled", SettingType::Bool, "true", "Whether they are run; false: their checks are unknown, with status 95.").reloadable(),
     Setting::new(
         "browser.chromium",
         SettingType::Text,

@@ -60,6 +60,22 @@ impl Escape {
     }
 }
 
+/// Escapes `text` for XML, in texts and attributes.
+pub(crate) fn escape_xml_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&apos;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
 /// Escapes `value` for a JSON string (RFC 8259 7).
 fn json_string(value: &str) -> String {
     let mut out = String::with_capacity(value.len() + 8);

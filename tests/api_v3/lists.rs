@@ -153,7 +153,7 @@ async fn scripts_are_listed_only_on_request() {
         user.get(&format!("/monitors/{id}")).await.expect(200)["script"]
             .as_str()
             .unwrap()
-            .contains("<project")
+            .contains("<con:soapui-project")
     );
 }
 

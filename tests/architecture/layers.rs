@@ -20,8 +20,9 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("collection", "syntax"),
     ("sandbox", ""),
     ("evaluate", "syntax redaction"),
+    ("project", "syntax script"),
     ("schedule", ""),
-    ("schema", "syntax redaction script collection evaluate schedule"),
+    ("schema", "syntax redaction script collection evaluate project schedule"),
     ("alerting", "evaluate schedule"),
     ("texts", ""),
     // Layer 2: the network and foreign processes.
@@ -37,8 +38,8 @@ pub const LAYERS: &[(&str, &str)] = &[
     // Layer 3.
     (
         "probe",
-        "syntax redaction script collection sandbox evaluate schedule schema telemetry vault net protocol webpage \
-         forward_proxy subprocess browser",
+        "syntax redaction script collection sandbox evaluate project schedule schema telemetry vault net protocol \
+         webpage forward_proxy subprocess browser",
     ),
     ("notify", "syntax redaction texts telemetry vault net protocol"),
     ("store", "syntax schema telemetry"),

@@ -389,10 +389,32 @@ fn an_invalid_test_project_is_stored_with_a_warning() {
         let body = with(minimal(T::ApiProject), json!({"script": script}));
         validate_create(T::ApiProject, InputFormat::V3, body, &ValidationContext::default()).unwrap().warnings
     };
-    assert_eq!(warnings("<project><suite/></project>"), Vec::<String>::new());
+    let project = |step: &str| {
+        format!(
+            "<soapui-project xmlns='http://eviware.com/soapui/config'><testSuite name='s'><testCase name='c'>\n\
+             {step}</testCase></testSuite></soapui-project>"
+        )
+    };
+    assert_eq!(warnings(&project("")), Vec::<String>::new());
+    assert_eq!(
+        warnings(&project("<testStep type='groovy' name='g'/>")),
+        [
+            "`script` cannot be run, line 2, column 1: suite `s`, case `c`, step `g`: Groovy scripts are not run: \
+          checks end with status 61"
+        ]
+    );
+    assert_eq!(warnings(&project(&"<testStep type='groovy' name='g'/>".repeat(30))).len(), 21);
+    assert_eq!(
+        warnings(&project(&"<testStep type='properties' name='p'><config/></testStep>".repeat(51))),
+        ["the case has 51 steps, more than the 50 that are allowed: checks end with status 94"]
+    );
+    assert_eq!(
+        warnings(&project("").replace("'c'", "'d'")),
+        ["`script` cannot be run, line 1, column 1: suite `s` has no case `c`: checks end with status 61"]
+    );
     let messages = warnings("<project>\n<suite>\n</project>");
     assert!(
-        messages.len() == 1 && messages[0].starts_with("`script` cannot be parsed, line 3, column 1: "),
+        messages.len() == 1 && messages[0].starts_with("`script` cannot be run, line 3, column 1: "),
         "{messages:?}"
     );
 }

@@ -11,6 +11,10 @@ use vigie::syntax::ValidationError;
 use vigie::syntax::node::Node;
 use vigie::syntax::text_format::TextFormat;
 
+/// A project with the case `c` of the suite `s`.
+const PROJECT: &str = "<soapui-project xmlns='http://eviware.com/soapui/config'><testSuite name='s'>\
+                       <testCase name='c'/></testSuite></soapui-project>";
+
 /// Returns the minimal body of a monitor of `kind`.
 pub fn minimal(kind: MonitorType) -> Value {
     let own = match kind {
@@ -25,7 +29,7 @@ pub fn minimal(kind: MonitorType) -> Value {
         MonitorType::EmailRoundTrip => {
             json!({"smtp_hostname": "a.example", "pop3_hostname": "a.example", "email": "a@a.example"})
         }
-        MonitorType::ApiProject => json!({"script": "<a/>", "test_suite": "s", "test_case": "c"}),
+        MonitorType::ApiProject => json!({"script": PROJECT, "test_suite": "s", "test_case": "c"}),
         MonitorType::CollectionApi => json!({"script": "{}"}),
         MonitorType::Selenium => json!({"script": "UEsDBA=="}),
         MonitorType::HostAgent => json!({"host_id": "h"}),

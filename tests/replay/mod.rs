@@ -41,6 +41,7 @@ replayed! {
     keyword in "../fuzz/bodies/keyword.rs",
     legacy in "../fuzz/bodies/legacy.rs",
     pop3 in "../fuzz/bodies/pop3.rs",
+    project in "../fuzz/bodies/project.rs",
     script in "../fuzz/bodies/script.rs",
     script_host in "../fuzz/bodies/script_host.rs",
     settings in "../fuzz/bodies/settings.rs",

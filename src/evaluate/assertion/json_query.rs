@@ -37,7 +37,7 @@ pub(in crate::evaluate) struct JsonQuery {
 
 /// A parsed document.
 #[derive(Debug)]
-pub(super) struct JsonDocument {
+pub(in crate::evaluate) struct JsonDocument {
     value: Value,
     size: DocumentSize,
 }
@@ -70,13 +70,29 @@ impl From<PathError> for AssertionError {
 impl JsonQuery {
     /// Returns the values that the path selects. Consumes `node_budget` for the values that it visits, by an upper
     /// estimate made beforehand.
-    pub(super) fn select<'d>(
+    pub(in crate::evaluate) fn select<'d>(
         &self,
         document: &'d JsonDocument,
         node_budget: &Cell<u64>,
     ) -> Result<Vec<&'d Value>, String> {
         self.charge(document.size, node_budget)?;
         Ok(self.path.query(&document.value).into_iter().collect())
+    }
+
+    /// Whether the path selects one value at most, whatever the document.
+    pub(in crate::evaluate) const fn is_single_value(&self) -> bool {
+        self.cost.is_single_value
+    }
+
+    /// Returns the JSON pointers of the values that the path selects.
+    pub(in crate::evaluate) fn locate(
+        &self,
+        document: &JsonDocument,
+        node_budget: &Cell<u64>,
+    ) -> Result<Vec<String>, String> {
+        self.charge(document.size, node_budget)?;
+        let located = self.path.query_located(&document.value);
+        Ok(located.iter().map(|node| node.location().to_json_pointer()).collect())
     }
 
     /// Returns the single value that the path selects, read from `text` without parsing it. `None` for other paths, and
@@ -103,8 +119,15 @@ impl JsonQuery {
     }
 }
 
+impl JsonDocument {
+    /// Returns the parsed value.
+    pub(in crate::evaluate) fn into_value(self) -> Value {
+        self.value
+    }
+}
+
 /// Parses the body as JSON. Fails when it is too large or too deeply nested.
-pub(super) fn parse_document(text: &str) -> Result<JsonDocument, String> {
+pub(in crate::evaluate) fn parse_document(text: &str) -> Result<JsonDocument, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("the body has more than {MAX_BYTES} bytes, too many for JSON"));
     }

@@ -11,7 +11,7 @@ mod compare;
 mod compiled;
 mod direct_path;
 mod error;
-mod json_query;
+pub(in crate::evaluate) mod json_query;
 mod lookup;
 mod response;
 mod schema_match;

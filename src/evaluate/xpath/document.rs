@@ -59,13 +59,18 @@ impl<'i> XmlDocument<'i> {
         Ok(Self { document })
     }
 
+    /// Returns the root element.
+    pub(in crate::evaluate) fn root_element(&self) -> Node<'_, 'i> {
+        self.document.root_element()
+    }
+
     /// Evaluates `path`. Each visited node consumes one unit of the budget.
     pub(in crate::evaluate) fn select(
         &self,
         path: &XPath,
         node_budget: &Cell<u64>,
     ) -> Result<XPathResult<'_>, String> {
-        let evaluator = Evaluator::new(&self.document, node_budget);
+        let evaluator = Evaluator::new(&self.document, node_budget, &path.declared_namespaces);
         evaluator.check_prefixes(&path.prefixes)?;
         match evaluator.evaluate(&path.expr)? {
             XPathValue::Nodes(nodes) => Ok(XPathResult::Nodes(nodes)),

@@ -9,14 +9,19 @@ use super::functions;
 use super::node_budget::consume_nodes;
 use super::nodes::XPathNode;
 use super::value::{XPathValue, compare};
+use crate::syntax::path_expression::DeclaredNamespaces;
 use crate::syntax::xpath::{ArithmeticOperator, Axis, Expr, LocationStep, NodeTest, PathStart};
 
 /// Number of nodes after which intermediate results are deduplicated.
 const DEDUP_THRESHOLD: usize = 64 * 1024;
 
 impl<'d, 'f> Evaluator<'d, 'f> {
-    pub(super) fn new(document: &'d Document<'d>, node_budget: &'f Cell<u64>) -> Self {
-        Self { document, node_budget }
+    pub(super) fn new(
+        document: &'d Document<'d>,
+        node_budget: &'f Cell<u64>,
+        declared_namespaces: &'f DeclaredNamespaces,
+    ) -> Self {
+        Self { document, node_budget, declared_namespaces }
     }
 
     /// Evaluates `expr` at the root.
@@ -179,16 +184,23 @@ impl<'d, 'f> Evaluator<'d, 'f> {
                 has_principal_type && node.name().0 == Some(uri)
             }
             NodeTest::Named(prefix, local) => {
-                let uri = prefix.as_deref().map(|prefix| self.namespace_uri(prefix)).transpose()?;
+                let uri = match prefix.as_deref() {
+                    Some(prefix) => Some(self.namespace_uri(prefix)?),
+                    None if step.axis == Axis::Attribute => None,
+                    None => self.declared_namespaces.default_element.as_deref(),
+                };
                 has_principal_type && node.name() == (uri, &**local)
             }
         })
     }
 
-    /// Returns the namespace of `prefix`, as declared on the root element (behaviour.md 4).
-    fn namespace_uri(&self, prefix: &str) -> Result<&'d str, String> {
+    /// Returns the namespace of `prefix`, as declared by the expression, or on the root element (behaviour.md 4).
+    fn namespace_uri(&self, prefix: &str) -> Result<&str, String> {
         if prefix == "xml" {
             return Ok(NS_XML_URI);
+        }
+        if let Some(uri) = self.declared_namespaces.find(prefix) {
+            return Ok(uri);
         }
         let namespace = self.document.root_element().namespaces().find(|space| space.name() == Some(prefix));
         namespace.map(roxmltree::Namespace::uri).ok_or_else(|| unknown_prefix_error(prefix))

@@ -5,11 +5,14 @@ use std::cell::Cell;
 use roxmltree::Document;
 
 use super::nodes::XPathNode;
+use crate::syntax::path_expression::DeclaredNamespaces;
 
 /// Evaluates expressions on a document, with a budget of nodes that may still be visited.
 pub(super) struct Evaluator<'d, 'f> {
     pub(super) document: &'d Document<'d>,
     pub(super) node_budget: &'f Cell<u64>,
+    /// Namespaces that the expression itself declares.
+    pub(super) declared_namespaces: &'f DeclaredNamespaces,
 }
 
 /// The evaluation context (1): the context node, its position, and the context size.

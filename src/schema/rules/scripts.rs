@@ -5,8 +5,9 @@ use base64::Engine as _;
 use super::super::monitor_document::MonitorDocument;
 use super::rule_context::{RuleContext, RuleInput};
 use crate::domain::{MonitorType, constant_time_eq};
+use crate::project::{Project, case_step_count, unsupported};
 use crate::script::language::Script;
-use crate::script::{ScriptError, check_project_xml, has_secrets, have_same_protected_variables};
+use crate::script::{ScriptError, has_secrets, have_same_protected_variables};
 use crate::syntax::{MASK, ValidationErrorKind};
 
 const PASSWORD_FIELD: &str = "transaction_password";
@@ -103,7 +104,7 @@ pub(in crate::schema) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let Some(text) = document.text("script") else { return Vec::new() };
     match document.monitor_type() {
         MonitorType::BrowserScript => script_warnings(document, text),
-        MonitorType::ApiProject => check_project_xml(text).err().iter().map(format_parse_error).collect(),
+        MonitorType::ApiProject => project_warnings(document, text),
         _ => Vec::new(),
     }
 }
@@ -124,6 +125,30 @@ fn script_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
         let (line, column) = (action.position.line, action.position.column);
         warnings.push(format!(
             "`script`, line {line}, column {column}: a relative URL needs `base` of the script or `url` of the monitor"
+        ));
+    }
+    warnings
+}
+
+/// Returns warnings about a project that cannot run: each item that Vigie lacks.
+fn project_warnings(document: &MonitorDocument, text: &str) -> Vec<String> {
+    let project = match Project::parse(text) {
+        Ok(project) => project,
+        Err(error) => return vec![format!("`script` cannot be run, {error}: checks end with status 61")],
+    };
+    let field = |name: &str| document.text(name).unwrap_or_default();
+    let (suite, case) = (field("test_suite"), field("test_case"));
+    let items = unsupported(&project, suite, case);
+    let to_warning = |item| format!("`script` cannot be run, {item}: checks end with status 61");
+    let mut warnings: Vec<String> = items.iter().take(MAX_WARNINGS).map(to_warning).collect();
+    if items.len() > MAX_WARNINGS {
+        warnings.push(format!("`script` has at least {} more such items", items.len() - MAX_WARNINGS));
+    }
+    let (steps, max_steps) =
+        (case_step_count(&project, suite, case), document.int_or_zero("transaction_steps_allowed"));
+    if i64::try_from(steps).is_ok_and(|steps| steps > max_steps) {
+        warnings.push(format!(
+            "the case has {steps} steps, more than the {max_steps} that are allowed: checks end with status 94"
         ));
     }
     warnings

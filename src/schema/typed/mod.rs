@@ -15,6 +15,7 @@ pub mod mail;
 pub mod monitor;
 pub mod name_server;
 pub mod ping;
+pub mod project;
 pub mod record;
 pub mod request;
 pub mod schedule;

@@ -1,0 +1,118 @@
+//! Runs a step that calls another case.
+
+use std::sync::Arc;
+
+use super::project_run::ProjectRun;
+use super::resolver::CaseResolver;
+use super::run_state::{CaseState, PropertyOwner, RunState};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::project::model::{CaseCall, CaseIndex, RunMode};
+
+/// Maximum nesting of calls.
+const MAX_CALL_DEPTH: usize = 16;
+
+impl ProjectRun<'_> {
+    /// Runs the case that a step calls. Returns its failure; an error ends the run.
+    pub(super) async fn run_call(
+        &mut self,
+        caller: CaseIndex,
+        step: usize,
+        call: &CaseCall,
+    ) -> Result<Option<Failure>, Failure> {
+        let project = Arc::clone(&self.state.project);
+        let Some(called) = project.called_case(call, caller.suite) else {
+            return Ok(Some(self.fail_step(
+                caller,
+                step,
+                FailureKind::ProjectFailed,
+                "the called case does not exist",
+            )));
+        };
+        if self.running_cases.len() >= MAX_CALL_DEPTH {
+            let detail = format!("cases call each other more than {MAX_CALL_DEPTH} deep");
+            return Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail));
+        }
+        if call.run_mode == RunMode::Shared && self.running_cases.contains(&called) {
+            let reason = "the called case is running already";
+            return Ok(Some(self.fail_step(caller, step, FailureKind::ProjectFailed, reason)));
+        }
+        self.state.ensure_case(called);
+        let saved_state = match call.run_mode {
+            RunMode::Copy => self.state.case(called).cloned(),
+            RunMode::Shared => None,
+        };
+        let own_call = call.clone();
+        let passed =
+            self.compute(0, move |state| pass_properties(state, (caller, step), &own_call, called)).await?;
+        if let Err(reason) = passed {
+            return Ok(Some(self.fail_step(caller, step, FailureKind::VariableInvalid, &reason)));
+        }
+        let caller_session = (self.keeps_session, std::mem::take(&mut self.runner.cookie_jar));
+        let inherits_session = call.copy_http_session && caller_session.0;
+        if inherits_session {
+            // One session: cookies that the called case receives are sent by the caller too.
+            self.runner.cookie_jar = caller_session.1;
+            let failure = Box::pin(self.run_case(called, true)).await?;
+            self.keeps_session = caller_session.0;
+            self.return_properties(caller, step, call, called, saved_state);
+            return Ok(failure);
+        }
+        let failure = Box::pin(self.run_case(called, false)).await?;
+        (self.keeps_session, self.runner.cookie_jar) = caller_session;
+        self.return_properties(caller, step, call, called, saved_state);
+        Ok(failure)
+    }
+
+    /// Copies the properties that come back to the step, and restores the state of a copy.
+    fn return_properties(
+        &mut self,
+        caller: CaseIndex,
+        step: usize,
+        call: &CaseCall,
+        called: CaseIndex,
+        saved_state: Option<CaseState>,
+    ) {
+        let case = self.state.case(called);
+        let returned: Vec<(String, String)> = call
+            .return_properties
+            .iter()
+            .filter_map(|name| Some((name.clone(), case?.properties.get(name)?.to_owned())))
+            .collect();
+        if let Some(saved_state) = saved_state {
+            *self.state.case_mut(called) = saved_state;
+        }
+        if let Some(properties) = self.state.properties_mut(caller, PropertyOwner::Step(step)) {
+            for (name, value) in returned {
+                properties.set(&name, value);
+            }
+        }
+    }
+}
+
+/// Sets the properties of the called case from those of the calling step, but for those that only come back.
+fn pass_properties(
+    state: &mut RunState,
+    (caller, step): (CaseIndex, usize),
+    call: &CaseCall,
+    called: CaseIndex,
+) -> Result<(), String> {
+    let resolver = CaseResolver::new(state, caller);
+    let mut passed = Vec::new();
+    for (name, _) in call.properties.iter() {
+        let comes_back = call.return_properties.iter().any(|other| other.eq_ignore_ascii_case(name));
+        let is_known = state.case(called).is_some_and(|case| case.properties.get(name).is_some());
+        if comes_back || !is_known {
+            continue;
+        }
+        let value = resolver.property(PropertyOwner::Step(step), name)?.unwrap_or_default();
+        let value = resolver.expand(&value)?;
+        if !value.is_empty() || !call.ignore_empty_properties {
+            passed.push((name, value));
+        }
+    }
+    let properties = &mut state.case_mut(called).properties;
+    for (name, value) in passed {
+        properties.set(name, value);
+    }
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! `api`: the steps of a case of a SoapUI project (behaviour.md 4).
+
+mod assertions;
+mod call;
+mod options;
+mod probe;
+mod project_run;
+mod request_builder;
+mod request_step;
+mod resolver;
+mod run_state;
+mod transfers;
+
+pub use probe::build;

@@ -1,0 +1,270 @@
+//! One run of a case: its steps in order, with gotos and calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::options::ProjectOptions;
+use super::resolver::CaseResolver;
+use super::run_state::RunState;
+use super::transfers::run_transfers;
+use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::evaluate::xml_query::is_condition_true;
+use crate::net::Deadline;
+use crate::probe::blocking_pool::run_blocking;
+use crate::probe::probe_trait::ProbeContext;
+use crate::probe::request_steps::{RequestOptions, StepInProgress, StepRunner};
+use crate::project::model::{CaseIndex, GotoCondition, StepAction, TestCase};
+use crate::syntax::path_expression::parse_xpath_with_prolog;
+
+/// Size of all responses up to which paths are evaluated on the async thread, in bytes.
+const INLINE_BYTES: usize = 32 * 1024;
+/// Maximum number of steps of a run, with repeated ones.
+const MAX_EXECUTED_STEPS: u32 = 10_000;
+
+/// One run of a case, with those that it calls.
+pub(super) struct ProjectRun<'a> {
+    pub(super) options: &'a ProjectOptions,
+    pub(super) runner: StepRunner<'a>,
+    pub(super) state: RunState,
+    /// The cases that are running: the first one, and those that it calls.
+    pub(super) running_cases: Vec<CaseIndex>,
+    pub(super) request_count: u32,
+    executed_steps: u32,
+    /// Number of the last step of the result.
+    step_number: u32,
+    /// Whether the running case keeps its cookies.
+    pub(super) keeps_session: bool,
+}
+
+impl<'a> ProjectRun<'a> {
+    pub(super) fn new(options: &'a ProjectOptions, cx: ProbeContext<'a>, started: Instant) -> Self {
+        let request_options = RequestOptions {
+            connect_options: &options.connect_options,
+            max_body_bytes: options.max_body_bytes,
+        };
+        Self {
+            options,
+            runner: StepRunner::new(cx, request_options, started),
+            state: RunState::new(Arc::clone(&options.project)),
+            running_cases: Vec::new(),
+            request_count: 0,
+            executed_steps: 0,
+            step_number: 0,
+            keeps_session: false,
+        }
+    }
+
+    /// Returns the observation, complete up to the point where the run stopped.
+    pub(super) fn into_observation(self) -> Observation {
+        self.runner.observation
+    }
+
+    /// Runs the case of the monitor. The failure is recorded in the observation.
+    pub(super) async fn run(&mut self) {
+        let case = self.options.case;
+        self.state.ensure_case(case);
+        for (name, value) in &*self.options.preset_properties {
+            self.state.project_properties.set(name, value.clone());
+        }
+        let secrets = self.state.secret_values();
+        self.runner.add_secrets(secrets);
+        let failure = match self.run_case(case, false).await {
+            Ok(None) => return,
+            Ok(Some(failure)) => failure.into_project_step_failure(),
+            Err(failure) => failure,
+        };
+        self.runner.observation.record_failure(failure);
+    }
+
+    /// Runs a case. Returns the failure of the step that failed it; an error ends the run.
+    pub(super) async fn run_case(
+        &mut self,
+        index: CaseIndex,
+        inherits_session: bool,
+    ) -> Result<Option<Failure>, Failure> {
+        let project = Arc::clone(&self.state.project);
+        let case = project.case(index);
+        let run_deadline = self.runner.cx.deadline;
+        if case.timeout_ms > 0 {
+            let case_deadline = Deadline::within(Duration::from_millis(case.timeout_ms));
+            self.runner.cx.deadline = earlier(run_deadline, case_deadline);
+        }
+        self.keeps_session = case.keep_session || inherits_session;
+        self.running_cases.push(index);
+        let result = self.run_steps(index, case).await;
+        self.running_cases.pop();
+        self.runner.cx.deadline = run_deadline;
+        result
+    }
+
+    async fn run_steps(&mut self, index: CaseIndex, case: &TestCase) -> Result<Option<Failure>, Failure> {
+        let (mut position, mut first_failure) = (0, None);
+        while let Some(step) = case.steps.get(position) {
+            let current = position;
+            position += 1;
+            if step.disabled {
+                continue;
+            }
+            self.check_limits(case)?;
+            let failure = match &step.action {
+                StepAction::Request(request) => self.run_request(index, current, request).await?,
+                StepAction::Call(call) => self.run_call(index, current, call).await?,
+                StepAction::Transfer(_) => {
+                    let deadline = self.runner.cx.deadline;
+                    let failed =
+                        self.compute(0, move |state| run_transfers(state, index, current, deadline)).await?;
+                    let secrets = self.state.secret_values();
+                    self.runner.add_secrets(secrets);
+                    failed.map(|reason| {
+                        self.fail_step(index, current, FailureKind::VariableNotExtracted, &reason)
+                    })
+                }
+                StepAction::Delay(delay) => self.run_delay(index, current, delay).await?,
+                StepAction::Goto(conditions) => {
+                    match self.find_goto_target(index, case, current, conditions).await? {
+                        Ok(Some(target)) => {
+                            position = target;
+                            None
+                        }
+                        Ok(None) => None,
+                        Err(reason) => {
+                            Some(self.fail_step(index, current, FailureKind::ProjectFailed, &reason))
+                        }
+                    }
+                }
+                StepAction::Properties(_) | StepAction::Unsupported => None,
+            };
+            if failure.is_some() && case.fail_on_error {
+                return Ok(failure);
+            }
+            first_failure = first_failure.or(failure);
+        }
+        Ok(first_failure.filter(|_| case.fail_on_failed_steps))
+    }
+
+    /// Fails when the run has had too many steps, or the time of the case is over.
+    fn check_limits(&mut self, case: &TestCase) -> Result<(), Failure> {
+        self.executed_steps += 1;
+        let detail = if self.executed_steps > MAX_EXECUTED_STEPS {
+            format!("it runs more than {MAX_EXECUTED_STEPS} steps")
+        } else if self.runner.cx.deadline.is_expired() {
+            let name = crate::syntax::truncate_value(&case.name);
+            format!("case `{name}` did not end within {:?}", self.runner.cx.deadline.timeout)
+        } else {
+            return Ok(());
+        };
+        Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail))
+    }
+
+    async fn run_delay(
+        &mut self,
+        case: CaseIndex,
+        step: usize,
+        delay: &str,
+    ) -> Result<Option<Failure>, Failure> {
+        let delay = delay.to_owned();
+        let expanded = self.compute(0, move |state| CaseResolver::new(state, case).expand(&delay)).await?;
+        let pause = expanded.and_then(|text| {
+            text.trim().parse::<u64>().map_err(|_| "the delay is no number of milliseconds".to_owned())
+        });
+        let pause = match pause {
+            Ok(pause) => Duration::from_millis(pause),
+            Err(reason) => {
+                return Ok(Some(self.fail_step(case, step, FailureKind::VariableInvalid, &reason)));
+            }
+        };
+        let deadline = self.runner.cx.deadline;
+        if deadline.enforce(Phase::Prepare, sleep(pause)).await.is_err() {
+            let detail = format!("a delay of {pause:?} did not end within {:?}", deadline.timeout);
+            return Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail));
+        }
+        Ok(None)
+    }
+
+    /// Returns the step to go to: that of the first condition which is true for the response to the request before.
+    async fn find_goto_target(
+        &mut self,
+        index: CaseIndex,
+        case: &TestCase,
+        step: usize,
+        conditions: &[GotoCondition],
+    ) -> Result<Result<Option<usize>, String>, Failure> {
+        // Loops without a request would never let others run.
+        tokio::task::yield_now().await;
+        let is_request = |position: &usize| matches!(case.steps[*position].action, StepAction::Request(_));
+        let Some(request) = (0..step).rev().find(is_request) else {
+            return Ok(Err("there is no request before it".to_owned()));
+        };
+        let conditions = conditions.to_vec();
+        let target = self
+            .compute(0, move |state| {
+                let response = state.step(index, request)?.response.as_ref()?;
+                let xml = response.as_xml().ok()?;
+                let resolver = CaseResolver::new(state, index);
+                let is_true = |condition: &&GotoCondition| {
+                    let expression = resolver.expand(&condition.expression).ok();
+                    let path = expression.and_then(|expression| parse_xpath_with_prolog(&expression).ok());
+                    path.is_some_and(|path| is_condition_true(&xml, &path).unwrap_or(false))
+                };
+                conditions.iter().find(is_true).map(|condition| condition.target_step.clone())
+            })
+            .await?;
+        Ok(Ok(target.and_then(|target| case.find_step(&target))))
+    }
+
+    /// Runs `work` on the state: on another thread when it may take long, which grows with the responses and
+    /// `new_bytes` of a new one.
+    pub(super) async fn compute<T: Send + 'static>(
+        &mut self,
+        new_bytes: usize,
+        work: impl FnOnce(&mut RunState) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        if self.state.response_bytes() + new_bytes <= INLINE_BYTES {
+            return Ok(work(&mut self.state));
+        }
+        let mut state = std::mem::take(&mut self.state);
+        let with_state = move || {
+            let result = work(&mut state);
+            (state, result)
+        };
+        let (state, result) =
+            run_blocking("evaluating the project", self.runner.cx.deadline, with_state).await?;
+        self.state = state;
+        Ok(result)
+    }
+
+    /// Begins the next step of the result.
+    pub(super) fn begin_step(&mut self, case: CaseIndex, step: usize) -> StepInProgress {
+        self.step_number += 1;
+        let name = &self.options.project.case(case).steps[step].name;
+        self.runner.begin_step(self.step_number, &crate::syntax::truncate_value(name))
+    }
+
+    /// Adds a step to the result and returns its failure.
+    pub(super) fn finish_step(&mut self, step: StepInProgress) -> Option<Failure> {
+        let failure = self.runner.finish_step(step, std::iter::empty());
+        self.options.captures.apply(&mut self.runner.observation);
+        failure
+    }
+
+    /// Adds a step without a request that failed, and returns its failure.
+    pub(super) fn fail_step(
+        &mut self,
+        case: CaseIndex,
+        step: usize,
+        kind: FailureKind,
+        reason: &str,
+    ) -> Failure {
+        let failure = Failure::new(Phase::Prepare, kind, reason);
+        let mut in_progress = self.begin_step(case, step);
+        in_progress.result.failures.push(failure.clone());
+        self.finish_step(in_progress).unwrap_or(failure)
+    }
+}
+
+/// Returns the deadline that comes first.
+pub(super) fn earlier(one: Deadline, other: Deadline) -> Deadline {
+    if one.at <= other.at { one } else { other }
+}

@@ -1,0 +1,297 @@
+//! Builds the request of a step, as SoapUI sends it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use encoding_rs::{Encoding, UTF_8};
+use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
+use http::{HeaderMap, Method, Version};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use url::Url;
+
+use super::resolver::CaseResolver;
+use super::run_state::PropertyOwner;
+use crate::project::model::{Parameter, ParameterStyle, RequestProtocol, RequestStep};
+use crate::protocol::http as http_protocol;
+use crate::protocol::http::client::{HttpCredentials, RedirectRule, RequestSpec};
+use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable};
+
+/// Longest URL that can be requested, in bytes.
+const MAX_URL_BYTES: usize = 65_000;
+/// The characters that are encoded in parameters: all but those that `java.net.URLEncoder` leaves.
+const PARAMETER_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'*');
+/// Methods whose requests have a body.
+const METHODS_WITH_BODY: [&str; 6] = ["POST", "PUT", "PATCH", "DELETE", "PROPFIND", "LOCK"];
+
+/// A request, ready to be sent.
+pub(super) struct BuiltRequest {
+    pub(super) spec: RequestSpec,
+    /// Credentials in it, for redaction.
+    pub(super) secrets: Vec<String>,
+    /// Its body as text, which later steps read as `RawRequest`.
+    pub(super) body_text: String,
+    /// Longest duration in milliseconds.
+    pub(super) timeout_ms: Option<u64>,
+}
+
+/// Builds the request of the step `step`.
+///
+/// # Errors
+/// When an expansion cannot be evaluated, or its value is not allowed where it stands.
+pub(super) fn build_request(
+    resolver: &CaseResolver<'_>,
+    step: usize,
+    request: &RequestStep,
+    user_agent: &HeaderValue,
+) -> Result<BuiltRequest, String> {
+    let property = |name: &str| {
+        let value = resolver.property(PropertyOwner::Step(step), name)?;
+        resolver.expand(&value.unwrap_or_default())
+    };
+    let mut parts = RequestParts { has_body: has_body(request), ..RequestParts::default() };
+    parts.location = join_location(&property("Endpoint")?, &resolver.expand(&request.path)?);
+    for parameter in &request.parameters {
+        let value = property(&parameter.name)?;
+        parts.add_parameter(request, parameter, &value)?;
+    }
+    let mut url = parts.to_url(request)?;
+    let credentials = parts.credentials(request, &url, &property)?;
+    // Neither setter can fail on an http URL with a host.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_fragment(None);
+    let body_text = match (parts.has_body, request.post_query_string && !request.protocol.is_soap()) {
+        (false, _) => String::new(),
+        (true, true) => parts.query.clone(),
+        (true, false) => {
+            let body = resolver.property(PropertyOwner::Step(step), "Request")?.unwrap_or_default();
+            if request.entitize_properties {
+                resolver.expand_escaped(&body)?
+            } else {
+                resolver.expand(&body)?
+            }
+        }
+    };
+    let headers = parts.header_map(resolver, request, user_agent)?;
+    let encoding = Encoding::for_label(request.encoding.trim().as_bytes()).unwrap_or(UTF_8);
+    let body = parts.has_body.then(|| Bytes::from(encoding.encode(&body_text).0.into_owned()));
+    let timeout = resolver.expand(&request.timeout_ms)?;
+    Ok(BuiltRequest {
+        spec: RequestSpec {
+            url,
+            method: Method::from_bytes(request.method.as_bytes())
+                .map_err(|_| "the method is not one of HTTP".to_owned())?,
+            version: Version::HTTP_11,
+            headers,
+            body,
+            credentials,
+            preemptive_auth: request.credentials.as_ref().is_some_and(|login| login.preemptive),
+            redirects: RedirectRule::from_flag(request.follow_redirects),
+        },
+        secrets: parts.secrets,
+        body_text,
+        timeout_ms: timeout.trim().parse().ok().filter(|&timeout_ms| timeout_ms > 0),
+    })
+}
+
+fn has_body(request: &RequestStep) -> bool {
+    METHODS_WITH_BODY.contains(&request.method.as_str())
+}
+
+/// Joins endpoint and path; an endpoint without a scheme is one of `http`.
+fn join_location(endpoint: &str, path: &str) -> String {
+    let endpoint = endpoint.trim();
+    let scheme = if endpoint.contains("://") { "" } else { "http://" };
+    match path {
+        "" => format!("{scheme}{endpoint}"),
+        path => format!("{scheme}{}{path}", endpoint.trim_end_matches('/')),
+    }
+}
+
+/// The parts of a request while its parameters are added.
+#[derive(Default)]
+struct RequestParts {
+    /// The URL without the query of its parameters.
+    location: String,
+    query: String,
+    headers: Vec<(String, String)>,
+    secrets: Vec<String>,
+    has_body: bool,
+}
+
+impl RequestParts {
+    fn add_parameter(
+        &mut self,
+        request: &RequestStep,
+        parameter: &Parameter,
+        value: &str,
+    ) -> Result<(), String> {
+        let (name, encodes) = (&*parameter.name, !parameter.disable_url_encoding);
+        if !value.is_empty() && is_sensitive_variable(&name.to_ascii_lowercase()) {
+            self.secrets.push(value.to_owned());
+        }
+        let encoded = |text: &str| if encodes { encode_parameter(text) } else { text.to_owned() };
+        match parameter.style {
+            ParameterStyle::Query => {
+                if value.is_empty() && !request.send_empty_parameters && !parameter.required {
+                    return Ok(());
+                }
+                for part in split_values(value, &request.multi_value_delimiter) {
+                    let separator = if self.query.is_empty() { "" } else { "&" };
+                    self.query.push_str(separator);
+                    self.query.push_str(&encode_parameter(name));
+                    self.query.push('=');
+                    self.query.push_str(&encoded(part));
+                }
+            }
+            ParameterStyle::Header => {
+                let values = split_values(value, &request.multi_value_delimiter);
+                let values = values.filter(|part| !part.is_empty());
+                self.headers.extend(values.map(|part| (name.to_owned(), part.to_owned())));
+            }
+            ParameterStyle::Template => {
+                if matches!(value, "." | "..") {
+                    return Err(format!("the value of `{name}` is a step to another path"));
+                }
+                self.location = self.location.replace(&format!("{{{name}}}"), &encoded(value));
+            }
+            ParameterStyle::Matrix if parameter.is_boolean => {
+                if matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1") {
+                    self.location = format!("{};{name}", self.location);
+                }
+            }
+            ParameterStyle::Matrix => {
+                let value = if value.is_empty() { String::new() } else { format!("={}", encoded(value)) };
+                self.location = format!("{};{name}{value}", self.location);
+            }
+            ParameterStyle::Plain => {}
+        }
+        Ok(())
+    }
+
+    fn to_url(&self, request: &RequestStep) -> Result<Url, String> {
+        let mut location = self.location.clone();
+        let is_body = request.post_query_string && self.has_body;
+        if !self.query.is_empty() && !is_body {
+            location.push(if location.contains('?') { '&' } else { '?' });
+            location.push_str(&self.query);
+        }
+        let url = Url::parse(&location).map_err(|error| format!("the URL cannot be used: {error}"))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+            return Err("the URL must begin with `http://` or `https://` and a host".to_owned());
+        }
+        if url.as_str().len() > MAX_URL_BYTES {
+            return Err(format!("the URL has more than {MAX_URL_BYTES} bytes"));
+        }
+        Ok(url)
+    }
+
+    /// Returns the login of the step, or else that in the URL.
+    fn credentials(
+        &mut self,
+        request: &RequestStep,
+        url: &Url,
+        property: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Option<Arc<HttpCredentials>>, String> {
+        let (username, password) = match request.credentials {
+            Some(_) => (property("Username")?, property("Password")?),
+            None => (String::new(), String::new()),
+        };
+        let credentials = HttpCredentials::from_user_or_url(&username, &password, url);
+        let passwords = [password, url.password().unwrap_or_default().to_owned()];
+        self.secrets.extend(passwords.into_iter().filter(|password| !password.is_empty()));
+        Ok(credentials.map(Arc::new))
+    }
+
+    /// Builds the header fields. A header of the step replaces the standard one of the same name.
+    fn header_map(
+        &mut self,
+        resolver: &CaseResolver<'_>,
+        request: &RequestStep,
+        user_agent: &HeaderValue,
+    ) -> Result<HeaderMap, String> {
+        let mut headers = HeaderMap::with_capacity(8 + self.headers.len() + request.headers.len());
+        headers.insert(HOST, HeaderValue::from_static(""));
+        headers.insert(USER_AGENT, user_agent.clone());
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(http_protocol::ACCEPT_ENCODING));
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        if self.has_body
+            && let Some(media_type) = content_type(request, &resolver.expand(&request.soap_action)?)
+        {
+            headers.insert(CONTENT_TYPE, to_header_value(&resolver.expand(&media_type)?)?);
+        }
+        if request.protocol == RequestProtocol::Soap11 && !request.skip_soap_action {
+            let action = format!("\"{}\"", resolver.expand(&request.soap_action)?);
+            headers.insert(HeaderName::from_static("soapaction"), to_header_value(&action)?);
+        }
+        let mut own_headers: Vec<(String, String)> = std::mem::take(&mut self.headers);
+        for (name, value) in &request.headers {
+            own_headers.push((resolver.expand(name)?, resolver.expand(value)?));
+        }
+        let mut replaced: Vec<HeaderName> = Vec::new();
+        for (name, value) in own_headers {
+            let header = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| {
+                format!("the header `{}` cannot be set", crate::syntax::truncate_value(&name))
+            })?;
+            if is_sensitive_header(header.as_str()) {
+                self.secrets.extend(value.split_once(' ').map(|(_, token)| token.trim().to_owned()));
+                self.secrets.push(value.clone());
+            }
+            let value = to_header_value(&value)?;
+            if replaced.contains(&header) {
+                headers.append(header, value);
+            } else {
+                headers.insert(header.clone(), value);
+                replaced.push(header);
+            }
+        }
+        self.secrets.retain(|secret| !secret.is_empty());
+        Ok(headers)
+    }
+}
+
+/// Returns the media type of the body; `None` when the step has none.
+fn content_type(request: &RequestStep, soap_action: &str) -> Option<String> {
+    let charset = request.encoding.trim();
+    match request.protocol {
+        RequestProtocol::Soap11 => Some(format!("text/xml;charset={charset}")),
+        RequestProtocol::Soap12 if request.skip_soap_action || soap_action.is_empty() => {
+            Some(format!("application/soap+xml;charset={charset}"))
+        }
+        RequestProtocol::Soap12 => {
+            Some(format!("application/soap+xml;charset={charset};action=\"{soap_action}\""))
+        }
+        RequestProtocol::Rest | RequestProtocol::Http => {
+            let media_type = request.media_type.trim();
+            (!media_type.is_empty()).then(|| format!("{media_type};charset={charset}"))
+        }
+    }
+}
+
+/// Splits the value of a parameter that stands for several.
+fn split_values<'v>(value: &'v str, delimiter: &'v str) -> Box<dyn Iterator<Item = &'v str> + 'v> {
+    if delimiter.is_empty() { Box::new(std::iter::once(value)) } else { Box::new(value.split(delimiter)) }
+}
+
+fn encode_parameter(text: &str) -> String {
+    utf8_percent_encode(text, PARAMETER_ENCODED).to_string()
+}
+
+/// Returns the value of a header. The error does not quote it, since it may be a secret.
+fn to_header_value(text: &str) -> Result<HeaderValue, String> {
+    HeaderValue::from_bytes(text.trim().as_bytes())
+        .map_err(|_| "a header has a character that is not allowed in its value".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_joined() {
+        assert_eq!(join_location("h:1/", "/a"), "http://h:1/a");
+        assert_eq!(join_location(" https://h ", ""), "https://h");
+        assert_eq!(encode_parameter("a b&c*~"), "a%20b%26c*%7E");
+        assert_eq!(split_values("a,b", ",").collect::<Vec<_>>(), ["a", "b"]);
+    }
+}

@@ -1,0 +1,148 @@
+//! Transfers of properties.
+
+use serde_json::Value;
+
+use super::resolver::CaseResolver;
+use super::run_state::{PropertyOwner, RunState};
+use crate::evaluate::json_value::{read_json, value_text, write_json};
+use crate::evaluate::xml_query::{NodeTransfer, select_value, set_nodes, transfer_nodes};
+use crate::net::Deadline;
+use crate::project::model::{CaseIndex, PathLanguage, PropertyTransfer, StepAction, TransferEnd};
+use crate::syntax::escape::escape_xml_text;
+use crate::syntax::path_expression::{XPath, parse_xpath_with_prolog};
+
+/// Runs the transfers of a step, until `deadline` at most. Returns the failure of the first that failed and has
+/// `failOnError`.
+pub(super) fn run_transfers(
+    state: &mut RunState,
+    case: CaseIndex,
+    step: usize,
+    deadline: Deadline,
+) -> Option<String> {
+    let project = std::sync::Arc::clone(&state.project);
+    let StepAction::Transfer(transfers) = &project.case(case).steps[step].action else { return None };
+    for transfer in transfers.iter().take_while(|_| !deadline.is_expired()) {
+        if let Err(reason) = run_transfer(state, case, transfer)
+            && transfer.fail_on_error
+        {
+            return Some(format!("transfer `{}`: {reason}", transfer.name));
+        }
+    }
+    None
+}
+
+/// What a transfer sets.
+enum TransferredValue {
+    /// A value; one of JSON keeps its type in JSON.
+    Value(Value),
+    /// The whole target, changed already.
+    Target(String),
+    /// Nothing: the target stays as it is.
+    Unchanged,
+}
+
+fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransfer) -> Result<(), String> {
+    let resolver = CaseResolver::new(state, case);
+    let source_owner = find_owner(&resolver, &transfer.source, "source")?;
+    let target_owner = find_owner(&resolver, &transfer.target, "target")?;
+    let source = resolver.property(source_owner, &transfer.source.property)?;
+    let is_response = |name: &str| {
+        ["response", "rawresponse", "responseasxml"].contains(&name.to_ascii_lowercase().as_str())
+    };
+    if source.is_none() && !is_response(&transfer.source.property) {
+        return Err(format!("there is no property `{}` of the source", transfer.source.property));
+    }
+    let target_properties = state.properties(case, target_owner);
+    let Some(target) = target_properties.and_then(|properties| properties.get(&transfer.target.property))
+    else {
+        return Err(format!("there is no property `{}` of the target", transfer.target.property));
+    };
+    if source.is_none() && !transfer.set_null_on_missing_source && !transfer.ignore_empty {
+        return Err("the source has no value".to_owned());
+    }
+    let (source_path, target_path) =
+        (resolver.expand(&transfer.source.path)?, resolver.expand(&transfer.target.path)?);
+    let transferred = match source.as_deref() {
+        Some(source) => read_source(source, &source_path, (target, &target_path), transfer)?,
+        None if transfer.set_null_on_missing_source => TransferredValue::Value(Value::String(String::new())),
+        None => TransferredValue::Unchanged,
+    };
+    let changed = match transferred {
+        TransferredValue::Unchanged => return Ok(()),
+        TransferredValue::Target(changed) => changed,
+        TransferredValue::Value(value) => {
+            let value = match value {
+                Value::String(text) if transfer.entitize => Value::String(escape_xml_text(&text)),
+                other => other,
+            };
+            let text = value_text(&value);
+            if text.is_empty() && transfer.ignore_empty {
+                return Ok(());
+            }
+            match (target_path.trim().is_empty(), transfer.target.language) {
+                (true, _) => text,
+                (false, PathLanguage::JsonPath) => write_json(target, &target_path, &value)?,
+                (false, PathLanguage::XPath) => {
+                    set_nodes(target, &parse_xpath(&target_path)?, &text, transfer.transfer_to_all)?
+                }
+            }
+        }
+    };
+    if let Some(properties) = state.properties_mut(case, target_owner) {
+        properties.set(&transfer.target.property, changed);
+    }
+    Ok(())
+}
+
+fn find_owner(resolver: &CaseResolver<'_>, end: &TransferEnd, side: &str) -> Result<PropertyOwner, String> {
+    let owner = resolver.state.find_owner(resolver.case, &end.step);
+    owner.ok_or_else(|| format!("there is no step `{}`, the {side}", end.step))
+}
+
+/// Returns what the transfer sets from the value `source`.
+fn read_source(
+    source: &str,
+    source_path: &str,
+    (target, target_path): (&str, &str),
+    transfer: &PropertyTransfer,
+) -> Result<TransferredValue, String> {
+    if source_path.trim().is_empty() {
+        return Ok(TransferredValue::Value(Value::String(source.to_owned())));
+    }
+    if transfer.source.language == PathLanguage::JsonPath {
+        return missing_or(read_json(source, source_path)?.filter(|value| !value.is_null()), transfer);
+    }
+    let source_xpath = parse_xpath(source_path)?;
+    if target_path.trim().is_empty() || transfer.target.language == PathLanguage::JsonPath {
+        let value = select_value(source, &source_xpath, transfer.transfer_text_content)?;
+        return missing_or(value.map(Value::String), transfer);
+    }
+    let options = NodeTransfer {
+        text_content: transfer.transfer_text_content,
+        child_nodes: transfer.transfer_child_nodes,
+        to_all: transfer.transfer_to_all,
+        ignore_empty: transfer.ignore_empty,
+        entitize: transfer.entitize,
+    };
+    let target_xpath = parse_xpath(target_path)?;
+    match transfer_nodes((source, &source_xpath), (target, &target_xpath), options)? {
+        Some(changed) => Ok(TransferredValue::Target(changed)),
+        None => missing_or(None, transfer),
+    }
+}
+
+/// Returns the value, or what takes its place when the source path selects nothing.
+fn missing_or(value: Option<Value>, transfer: &PropertyTransfer) -> Result<TransferredValue, String> {
+    match value {
+        Some(value) => Ok(TransferredValue::Value(value)),
+        None if transfer.set_null_on_missing_source => {
+            Ok(TransferredValue::Value(Value::String(String::new())))
+        }
+        None if transfer.ignore_empty => Ok(TransferredValue::Unchanged),
+        None => Err("the path of the source selects nothing".to_owned()),
+    }
+}
+
+fn parse_xpath(path: &str) -> Result<XPath, String> {
+    parse_xpath_with_prolog(path).map_err(|error| format!("the XPath is not one of version 1.0: {error}"))
+}

@@ -1,0 +1,139 @@
+//! Parses the file of a project.
+
+use roxmltree::Node;
+
+use super::interface_parser::{Interface, parse_interfaces};
+use super::issue_collector::IssueCollector;
+use super::model::{Project, TestCase, TestSuite};
+use super::project_error::ProjectError;
+use super::property_list::parse_property_list;
+use super::property_map::PropertyMap;
+use super::source_positions::SourcePositions;
+use super::step_parser::parse_step;
+use super::xml_tree::{attribute, child, children, flag, is_disabled, is_named};
+use crate::script::parse_project_xml;
+
+/// Maximum number of suites, cases and steps of a project.
+const MAX_STEPS: usize = 20_000;
+
+impl Project {
+    /// Parses the file of a project.
+    ///
+    /// # Errors
+    /// Fails with position and reason when `text` is not XML, has a document type, is not a project of SoapUI, or has
+    /// too many elements.
+    pub fn parse(text: &str) -> Result<Self, ProjectError> {
+        let text = text.trim_start_matches('\u{feff}');
+        let document = parse_project_xml(text)?;
+        let positions = SourcePositions::new(text);
+        let root = document.root_element();
+        let error_at = |node: Node<'_, '_>, message: String| {
+            let (line, column) = positions.line_and_column(node.range().start);
+            ProjectError { line, column, message }
+        };
+        if !is_named(root, "soapui-project") {
+            let name = crate::syntax::truncate_value(root.tag_name().name());
+            let message =
+                format!("the root must be `soapui-project` in the namespace of SoapUI, not `{name}`");
+            return Err(error_at(root, message));
+        }
+        let interfaces = parse_interfaces(root).map_err(|message| error_at(root, message))?;
+        let mut parser = ProjectParser { positions: &positions, interfaces, item_count: 0 };
+        parser.parse_project(root).map_err(|message| error_at(root, message))
+    }
+}
+
+struct ProjectParser<'c, 't> {
+    positions: &'c SourcePositions<'t>,
+    interfaces: Vec<Interface>,
+    /// Number of suites, cases and steps so far.
+    item_count: usize,
+}
+
+impl ProjectParser<'_, '_> {
+    fn parse_project(&mut self, root: Node<'_, '_>) -> Result<Project, String> {
+        let mut issues =
+            IssueCollector::new(self.positions, format!("project `{}`", short(attribute(root, "name"))));
+        issues.add_scripts(root, &["beforeRunScript", "afterRunScript", "afterLoadScript"]);
+        if !attribute(root, "activeEnvironment").is_empty()
+            && attribute(root, "activeEnvironment") != "Default"
+        {
+            issues.add(root, "environments of ReadyAPI (`activeEnvironment`)");
+        }
+        let properties = Self::parse_properties(root, &mut issues)?;
+        let suites =
+            children(root, "testSuite").map(|suite| self.parse_suite(suite)).collect::<Result<_, _>>()?;
+        Ok(Project { properties, suites, issues: issues.into_issues() })
+    }
+
+    fn parse_suite(&mut self, node: Node<'_, '_>) -> Result<TestSuite, String> {
+        self.count_item()?;
+        let name = attribute(node, "name").to_owned();
+        let mut issues = IssueCollector::new(self.positions, format!("suite `{}`", short(&name)));
+        issues.add_scripts(node, &["setupScript", "tearDownScript"]);
+        let properties = Self::parse_properties(node, &mut issues)?;
+        let cases = children(node, "testCase");
+        let cases = cases.map(|case| self.parse_case(case, &issues.place)).collect::<Result<_, _>>()?;
+        let disabled = is_disabled(node);
+        Ok(TestSuite { name, disabled, properties, cases, issues: issues.into_issues() })
+    }
+
+    fn parse_case(&mut self, node: Node<'_, '_>, suite: &str) -> Result<TestCase, String> {
+        self.count_item()?;
+        let name = attribute(node, "name").to_owned();
+        let place = format!("{suite}, case `{}`", short(&name));
+        let mut issues = IssueCollector::new(self.positions, place);
+        issues.add_scripts(node, &["setupScript", "tearDownScript"]);
+        let properties = Self::parse_properties(node, &mut issues)?;
+        let timeout = attribute(node, "timeout").trim();
+        let timeout_ms = timeout.parse().unwrap_or_else(|_| {
+            if !timeout.is_empty() {
+                issues.add(node, format!("the timeout `{}`", short(timeout)));
+            }
+            0
+        });
+        let step_nodes: Vec<Node<'_, '_>> = children(node, "testStep").collect();
+        let mut steps = Vec::new();
+        for (index, step) in step_nodes.iter().enumerate() {
+            self.count_item()?;
+            let place = format!("{}, step `{}`", issues.place, short(attribute(*step, "name")));
+            let step_issues = IssueCollector::new(self.positions, place);
+            let (before, after) = (&step_nodes[..index], &step_nodes[index + 1..]);
+            steps.push(parse_step(*step, before, after, &self.interfaces, step_issues)?);
+        }
+        Ok(TestCase {
+            name,
+            id: attribute(node, "id").to_owned(),
+            disabled: is_disabled(node),
+            fail_on_error: flag(node, "failOnError", true),
+            fail_on_failed_steps: flag(node, "failTestCaseOnErrors", true),
+            keep_session: flag(node, "keepSession", false),
+            search_properties: flag(node, "searchProperties", true),
+            timeout_ms,
+            properties,
+            steps,
+            issues: issues.into_issues(),
+        })
+    }
+
+    fn parse_properties(
+        node: Node<'_, '_>,
+        issues: &mut IssueCollector<'_, '_>,
+    ) -> Result<PropertyMap, String> {
+        let Some(list) = child(node, "properties") else { return Ok(PropertyMap::default()) };
+        issues.add_groovy_expansions(list);
+        parse_property_list(list)
+    }
+
+    fn count_item(&mut self) -> Result<(), String> {
+        self.item_count += 1;
+        if self.item_count > MAX_STEPS {
+            return Err(format!("there are more than {MAX_STEPS} suites, cases and steps"));
+        }
+        Ok(())
+    }
+}
+
+fn short(name: &str) -> String {
+    crate::syntax::truncate_value(name)
+}

@@ -1,0 +1,11 @@
+//! Tests SoapUI projects against a REST and a SOAP service on loopback. The projects are written for these tests.
+
+mod assertions;
+mod calls;
+mod check;
+mod coverage;
+mod flow;
+mod project;
+mod requests;
+mod transfers;
+mod unsupported;
