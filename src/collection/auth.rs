@@ -125,14 +125,13 @@ fn parameter(parameters: &Value, name: &str) -> String {
 pub(super) fn unsupported_reason(auth: &Value) -> Option<String> {
     let kind = auth["type"].as_str()?;
     match kind {
-        "noauth" | "basic" | "bearer" | "apikey" | "digest" | "" => None,
         "oauth2" if parameter(&auth[kind], "tokenType").eq_ignore_ascii_case("mac") => {
             Some("the login `oauth2` with a MAC token is not supported".to_owned())
         }
         "awsv4" if parameter(&auth[kind], "addAuthDataToQuery") == "true" => {
             Some("the login `awsv4` in the URL is not supported; send it in headers".to_owned())
         }
-        "oauth2" | "awsv4" => None,
+        "noauth" | "basic" | "bearer" | "apikey" | "digest" | "oauth2" | "awsv4" | "" => None,
         other => Some(format!(
             "the login `{}` is not supported; supported are basic, bearer, apikey, digest, oauth2 and awsv4",
             crate::syntax::truncate_value(other)

@@ -52,12 +52,13 @@ impl AwsCredentials {
         headers.extend(self.session_token.clone().map(|token| ("x-amz-security-token", token)));
         let signed_names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
         let signed_names = signed_names.join(";");
-        let header_lines: String = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
+        let header_lines: Vec<String> =
+            headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
         let canonical_request = [
             request.method,
             request.url.path(),
             &canonical_query(request.url),
-            &header_lines,
+            &header_lines.concat(),
             &signed_names,
             &content_hash,
         ]
@@ -100,7 +101,7 @@ fn mac(key: &[u8], text: &str) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]

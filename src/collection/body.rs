@@ -21,6 +21,8 @@ pub struct RenderedBody {
     pub content_type: Option<String>,
 }
 
+/// Largest body of parts, in bytes.
+const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 /// What stays as it is in a form: the unreserved characters of RFC 3986.
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -121,7 +123,8 @@ fn graphql(value: &Value) -> Option<String> {
     let query = value["query"].as_str()?;
     let mut text = format!("{{\"query\":{}", Value::from(query));
     if let Some(name) = value["operationName"].as_str() {
-        text.push_str(&format!(",\"operationName\":{}", Value::from(name)));
+        text.push_str(",\"operationName\":");
+        text.push_str(&Value::from(name).to_string());
     }
     // As written: the order of names is the author's.
     let variables = match &value["variables"] {
@@ -132,7 +135,8 @@ fn graphql(value: &Value) -> Option<String> {
         variables => Some(variables.to_string()),
     };
     if let Some(variables) = variables {
-        text.push_str(&format!(",\"variables\":{variables}"));
+        text.push_str(",\"variables\":");
+        text.push_str(&variables);
     }
     text.push('}');
     Some(text)
@@ -141,11 +145,17 @@ fn graphql(value: &Value) -> Option<String> {
 fn multipart(parts: &[&Value], files: &[UploadedFile], boundary: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     for part in parts {
+        if out.len() > MAX_BODY_BYTES {
+            return Err(format!("its body takes more than {} MiB", MAX_BODY_BYTES >> 20));
+        }
         let name = escape_parameter(&text(&part["key"]));
         let own_type = part["contentType"].as_str().filter(|media_type| !media_type.is_empty());
         if part["type"] == "file" {
             for source in sources(&part["src"]) {
                 let file = find_file(files, &source)?;
+                if out.len() + file.content.len() > MAX_BODY_BYTES {
+                    return Err(format!("its body takes more than {} MiB", MAX_BODY_BYTES >> 20));
+                }
                 let file_name = escape_parameter(&file.name);
                 let media_type = own_type.unwrap_or_else(|| media_type(&file.name));
                 let head = format!(

@@ -1,12 +1,16 @@
 //! A collection as steps of a `website-api` monitor, and what that would lose.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::convert_script::{ConvertedScript, convert_script};
 use super::item::{Collection, ProtocolBehavior, RequestItem};
+use super::request::{METHODS_WITHOUT_BODY, header_fields, map_texts};
 use super::scopes::{ScopeKind, VariableScopes};
 use super::unsupported::UnsupportedItem;
-use super::{body, request_url};
+use super::{body, dynamic_values, request_url};
+use crate::syntax::template::BUILT_IN_VARIABLES;
 
 /// Most steps of a monitor (fields.md 2).
 const MAX_STEPS: usize = 50;
@@ -24,8 +28,12 @@ pub struct Conversion {
 #[must_use]
 pub fn convert_to_steps(collection: &Collection, environment: &[(String, Value)]) -> Conversion {
     let mut scopes = VariableScopes::default();
-    scopes.set_entries(ScopeKind::Collection, collection.variables.clone());
-    scopes.set_entries(ScopeKind::Environment, environment.to_vec());
+    let set_by_scripts = names_set_by_scripts(collection);
+    let constants = |entries: &[(String, Value)]| {
+        entries.iter().filter(|(name, _)| !set_by_scripts.contains(name)).cloned().collect()
+    };
+    scopes.set_entries(ScopeKind::Collection, constants(&collection.variables));
+    scopes.set_entries(ScopeKind::Environment, constants(environment));
     let mut converter = Converter { scopes, losses: collection.unsupported.clone() };
     let steps = collection.requests.iter().take(MAX_STEPS).map(|item| converter.step(item)).collect();
     if collection.requests.len() > MAX_STEPS {
@@ -34,6 +42,36 @@ pub fn convert_to_steps(collection: &Collection, environment: &[(String, Value)]
             .lose("", format!("{more} requests after the first {MAX_STEPS}: a monitor has no more steps"));
     }
     Conversion { steps, losses: converter.losses }
+}
+
+/// Returns the names that scripts set: they have no constant value.
+fn names_set_by_scripts(collection: &Collection) -> HashSet<String> {
+    let items = collection.requests.iter();
+    let scripts = items.flat_map(|item| item.prerequest_scripts.iter().chain(&item.test_scripts));
+    let mut names = HashSet::new();
+    for script in scripts {
+        for call in [".set(", "setEnvironmentVariable(", "setGlobalVariable("] {
+            for rest in script.code.split(call).skip(1) {
+                let rest = rest.trim_start();
+                let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) else {
+                    continue;
+                };
+                names.extend(rest[1..].split(quote).next().map(str::to_owned));
+            }
+        }
+    }
+    names
+}
+
+/// Returns the built-in variable of steps that stands for a dynamic one.
+fn built_in(name: &str) -> Option<String> {
+    matches!(name, "$guid" | "$randomUUID").then(|| "{{$uuid}}".to_owned())
+}
+
+/// Returns the placeholders `{{$name}}` that steps have no variable for.
+fn unknown_placeholders(step: &Value) -> Vec<String> {
+    let names = dynamic_values::names_in(step);
+    names.into_iter().filter(|name| !BUILT_IN_VARIABLES.contains(&name.as_str())).collect()
 }
 
 struct Converter {
@@ -48,15 +86,11 @@ impl Converter {
     }
 
     fn text(&self, text: &str) -> String {
-        let dynamic = |name: &str| match name {
-            "$guid" | "$randomUUID" => Some("{{$uuid}}".to_owned()),
-            _ => None,
-        };
-        self.scopes.replace_in(text, &dynamic).into_owned()
+        self.scopes.replace_in(text, &built_in).into_owned()
     }
 
     fn value(&self, value: &Value) -> Value {
-        self.scopes.replace_in_json(value, &|_| None)
+        map_texts(value, &|text| self.text(text))
     }
 
     fn step(&mut self, item: &RequestItem) -> Value {
@@ -79,20 +113,20 @@ impl Converter {
         self.body(item, &place, &mut step);
         self.behavior(item, &place, &mut step);
         self.scripts(item, &place, &mut step);
-        Value::Object(step)
+        let step = Value::Object(step);
+        for name in unknown_placeholders(&step) {
+            self.lose(&place, format!("the dynamic variable `{{{{{name}}}}}`: steps have none of this name"));
+        }
+        step
     }
 
     fn head(&mut self, item: &RequestItem, place: &str, step: &mut Map<String, Value>) -> Value {
-        let header = self.value(&item.request["header"]);
-        let mut headers: Vec<Value> = header
-            .as_array()
+        let mut headers: Vec<Value> = header_fields(&item.request["header"], &|text| self.text(text))
             .into_iter()
-            .flatten()
-            .filter(|entry| entry["disabled"].as_bool() != Some(true))
-            .map(|entry| json!({"name": entry["key"], "value": entry["value"].as_str().unwrap_or_default()}))
+            .map(|(name, value)| json!({"name": name, "value": value}))
             .collect();
         let mut head = Map::new();
-        let auth = item.auth.as_ref().map(|auth| self.value(auth)).unwrap_or(Value::Null);
+        let auth = item.auth.as_ref().map_or(Value::Null, |auth| self.value(auth));
         match super::auth::AuthMethod::from_json(&auth) {
             super::auth::AuthMethod::None => {}
             super::auth::AuthMethod::Basic { user, password } => {
@@ -116,7 +150,7 @@ impl Converter {
                 step.insert("url".to_owned(), Value::from(format!("{url}{sign}{name}={value}")));
             }
             super::auth::AuthMethod::Aws(_) => {
-                self.lose(place, "the login `awsv4`: steps do not sign requests")
+                self.lose(place, "the login `awsv4`: steps do not sign requests");
             }
         }
         if !headers.is_empty() {
@@ -126,13 +160,22 @@ impl Converter {
     }
 
     fn body(&mut self, item: &RequestItem, place: &str, step: &mut Map<String, Value>) {
+        let method = item.request["method"].as_str().unwrap_or("GET").to_uppercase();
+        if METHODS_WITHOUT_BODY.contains(&method.as_str()) && !item.behavior.send_body_always {
+            return;
+        }
         let body = self.value(&item.request["body"]);
         match body::render(&body, &[], "vigie-part") {
             Ok(Some(rendered)) => {
-                let own_type = step["head"]["headers"].as_array().into_iter().flatten().find_map(|header| {
-                    let is_type = header["name"].as_str()?.eq_ignore_ascii_case("content-type");
-                    is_type.then(|| header["value"].as_str().map(str::to_owned)).flatten()
-                });
+                let own_type = step
+                    .get("head")
+                    .and_then(|head| head["headers"].as_array())
+                    .into_iter()
+                    .flatten()
+                    .find_map(|header| {
+                        let is_type = header["name"].as_str()?.eq_ignore_ascii_case("content-type");
+                        is_type.then(|| header["value"].as_str().map(str::to_owned)).flatten()
+                    });
                 let content_type =
                     own_type.or(rendered.content_type).unwrap_or_else(|| "text/plain".to_owned());
                 let text = String::from_utf8_lossy(&rendered.content).into_owned();
@@ -164,7 +207,7 @@ impl Converter {
 
     fn scripts(&mut self, item: &RequestItem, place: &str, step: &mut Map<String, Value>) {
         for script in &item.prerequest_scripts {
-            let (position, place) = (script.position, script.owner.clone());
+            let (position, place) = (script.position, script.owner.to_string());
             self.losses.push(UnsupportedItem {
                 position,
                 place,
@@ -181,7 +224,7 @@ impl Converter {
                 position.line += line;
                 let statement = crate::syntax::truncate_value(&statement);
                 let reason = format!("the statement `{statement}` of a test script");
-                self.losses.push(UnsupportedItem { position, place: script.owner.clone(), reason });
+                self.losses.push(UnsupportedItem { position, place: script.owner.to_string(), reason });
             }
         }
         let checks_status = assertions.iter().any(|assertion| assertion["source"] == "Status Code");
@@ -193,6 +236,68 @@ impl Converter {
         }
         if !variables.is_empty() {
             step.insert("variables".to_owned(), Value::Array(variables));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::parse_collection;
+
+    fn convert(items: Value, environment: &[(&str, &str)]) -> Conversion {
+        let text = json!({"info": {"name": "c"}, "item": items}).to_string();
+        let environment: Vec<(String, Value)> =
+            environment.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+        convert_to_steps(&parse_collection(&text).unwrap(), &environment)
+    }
+
+    fn item(request: Value, code: &str) -> Value {
+        json!({"name": "a", "request": request, "event": [{"listen": "test", "script": {"exec": [code]}}]})
+    }
+
+    #[test]
+    fn constants_are_filled_in_and_what_scripts_set_stays() {
+        let request = json!({
+            "method": "PUT", "url": "{{base}}/x?g={{$guid}}", "header": "X-A: {{base}}\nContent-Type: text/x",
+            "body": {"mode": "raw", "raw": "{{token}} {{$guid}}"},
+            "auth": {"type": "bearer", "bearer": {"token": "{{token}}"}},
+        });
+        let code = "pm.response.to.have.status(200);\npm.environment.set('token', pm.response.json().t)";
+        let conversion = convert(json!([item(request, code)]), &[("base", "http://a.test"), ("token", "")]);
+        assert_eq!(conversion.losses, []);
+        let step = &conversion.steps[0];
+        assert_eq!(step["url"], "http://a.test/x?g={{$uuid}}");
+        assert_eq!((&step["http_method"], &step["custom_method"]), (&json!("CUSTOM"), &json!("PUT")));
+        assert_eq!(step["head"]["bearer_token"], "{{token}}");
+        assert_eq!(step["head"]["headers"][0], json!({"name": "X-A", "value": "http://a.test"}));
+        assert_eq!(step["post"], json!({"content_type": "text/x", "body": "{{token}} {{$uuid}}"}));
+        assert_eq!(step["variables"][0]["name"], "token");
+    }
+
+    #[test]
+    fn what_steps_cannot_do_is_listed() {
+        let get = json!({"url": "http://a/{{$randomCity}}", "body": {"mode": "raw", "raw": "pruned"}});
+        let conversion = convert(
+            json!([
+                item(get, "if (x) { y() }"),
+                {"name": "b", "request": {"url": "http://a", "auth": {"type": "awsv4", "awsv4": {}}},
+                 "protocolProfileBehavior": {"disableCookies": true},
+                 "event": [{"listen": "prerequest", "script": {"exec": ["z()"]}}]},
+            ]),
+            &[],
+        );
+        assert_eq!(conversion.steps[0].get("post"), None);
+        let losses: Vec<String> = conversion.losses.iter().map(ToString::to_string).collect();
+        for expected in [
+            "if (x) { y() }",
+            "$randomCity",
+            "awsv4",
+            "disableCookies",
+            "a script before the request",
+            "status of 400",
+        ] {
+            assert!(losses.iter().any(|loss| loss.contains(expected)), "{expected}: {losses:#?}");
         }
     }
 }

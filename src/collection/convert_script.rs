@@ -76,6 +76,7 @@ pub(super) fn convert_script(code: &str) -> ConvertedScript {
 /// Splits code at semicolons, line ends and the braces of tests; with the number of lines before each.
 fn statements(code: &str) -> Vec<(u32, String)> {
     let mut found = Vec::new();
+    let code = without_block_comments(code);
     for (line, text) in (0_u32..).zip(code.lines()) {
         let text = text.trim();
         if text.starts_with("//") {
@@ -92,6 +93,19 @@ fn statements(code: &str) -> Vec<(u32, String)> {
         }
     }
     found
+}
+
+/// Returns `code` without `/* … */`, line ends inside of them aside.
+fn without_block_comments(code: &str) -> String {
+    let mut out = String::new();
+    let mut parts = code.split("/*");
+    out.extend(parts.next());
+    for part in parts {
+        let (comment, rest) = part.split_once("*/").unwrap_or((part, ""));
+        out.extend(comment.chars().filter(|c| *c == '\n'));
+        out.push_str(rest);
+    }
+    out
 }
 
 fn convert_statement(

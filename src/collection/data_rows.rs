@@ -26,12 +26,12 @@ fn json_rows(text: &str) -> Result<Vec<Vec<(String, Value)>>, String> {
     let Value::Array(rows) = root.to_json() else {
         return Err("1:1: it is no list of objects".to_owned());
     };
-    let to_row = |(index, row): (usize, Value)| match row {
-        Value::Object(row) => Ok(row.into_iter().collect()),
-        _ => {
-            let position = root.items()[index].position;
-            Err(format!("{}:{}: a row that is no object", position.line, position.column))
+    let to_row = |(index, row): (usize, Value)| {
+        if let Value::Object(row) = row {
+            return Ok(row.into_iter().collect());
         }
+        let position = root.items()[index].position;
+        Err(format!("{}:{}: a row that is no object", position.line, position.column))
     };
     rows.into_iter().enumerate().map(to_row).collect()
 }

@@ -79,31 +79,36 @@ pub const DYNAMIC_VARIABLES: &[DynamicVariable] = &[
 #[must_use]
 pub fn dynamic_value(name: &str, now: Timestamp) -> Option<String> {
     let (_, value) = DYNAMIC_VARIABLES.iter().find(|(known, _)| *known == name)?;
-    Some(value(&mut Random { now }))
+    Some(value(&mut Random::new(now)))
 }
 
 /// Returns the dynamic variables in the texts of `value` that this build does not know, each once.
 pub(super) fn unknown_names(value: &Value) -> Vec<String> {
+    let is_known = |name: &String| DYNAMIC_VARIABLES.iter().any(|(known, _)| known == name);
+    names_in(value).into_iter().filter(|name| !is_known(name)).collect()
+}
+
+/// Returns the placeholders with a `$` in the texts of `value`, each once.
+pub(super) fn names_in(value: &Value) -> Vec<String> {
     let mut names = Vec::new();
-    collect_unknown_names(value, &mut names);
+    collect_names(value, &mut names);
     names
 }
 
-fn collect_unknown_names(value: &Value, names: &mut Vec<String>) {
+fn collect_names(value: &Value, names: &mut Vec<String>) {
     match value {
         Value::String(text) => {
             for part in text.split("{{$").skip(1) {
                 let Some((name, _)) = part.split_once("}}") else { continue };
                 let name = format!("${}", name.trim());
                 let is_name = name[1..].chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                let is_known = DYNAMIC_VARIABLES.iter().any(|(known, _)| *known == name);
-                if is_name && name.len() > 1 && !is_known && !names.contains(&name) {
+                if is_name && name.len() > 1 && !names.contains(&name) {
                     names.push(name);
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| collect_unknown_names(item, names)),
-        Value::Object(entries) => entries.values().for_each(|entry| collect_unknown_names(entry, names)),
+        Value::Array(items) => items.iter().for_each(|item| collect_names(item, names)),
+        Value::Object(entries) => entries.values().for_each(|entry| collect_names(entry, names)),
         _ => {}
     }
 }
@@ -111,14 +116,26 @@ fn collect_unknown_names(value: &Value, names: &mut Vec<String>) {
 /// A source of random values.
 pub struct Random {
     now: Timestamp,
+    bytes: [u8; 256],
+    /// How many of them are used up; a multiple of 16.
+    used: usize,
 }
 
 impl Random {
+    fn new(now: Timestamp) -> Self {
+        Self { now, bytes: [0; 256], used: 256 }
+    }
+
     fn next(&mut self) -> u128 {
-        let mut bytes = [0; 16];
-        // Without entropy the values repeat; nothing depends on their secrecy.
-        let _ = aws_lc_rs::rand::fill(&mut bytes);
-        u128::from_be_bytes(bytes)
+        if self.used == self.bytes.len() {
+            // Without entropy the values repeat; nothing depends on their secrecy.
+            let _ = aws_lc_rs::rand::fill(&mut self.bytes);
+            self.used = 0;
+        }
+        let drawn =
+            self.bytes[self.used..].iter().take(16).fold(0, |sum: u128, byte| sum << 8 | u128::from(*byte));
+        self.used += 16;
+        drawn
     }
 
     /// Returns a number from 0 to `bound` - 1.

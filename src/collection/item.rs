@@ -1,5 +1,7 @@
 //! The parts of a collection that a run needs.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::unsupported::UnsupportedItem;
@@ -32,7 +34,7 @@ pub struct RequestItem {
     /// The request as an object, with its placeholders.
     pub request: Value,
     /// The login that applies to it: its own, or that of the nearest folder, or of the collection.
-    pub auth: Option<Value>,
+    pub auth: Option<Arc<Value>>,
     /// The scripts before it: those of the collection, of its folders, and its own.
     pub prerequest_scripts: Vec<Script>,
     /// The scripts after it, in the same order.
@@ -45,9 +47,9 @@ pub struct RequestItem {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     /// The item that it stands in: the collection, a folder or the request.
-    pub owner: String,
-    /// Its text.
-    pub code: String,
+    pub owner: Arc<str>,
+    /// Its text, which the items below share.
+    pub code: Arc<str>,
     /// Where its first line stands in the file.
     pub position: Position,
 }

@@ -1,5 +1,7 @@
 //! Reads the file of a collection.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -94,7 +96,7 @@ fn check_format(root: &Node) -> Result<(), CollectionError> {
 #[derive(Clone, Default)]
 struct ItemScope {
     folders: Vec<String>,
-    auth: Option<Value>,
+    auth: Option<Arc<Value>>,
     prerequest_scripts: Vec<Script>,
     test_scripts: Vec<Script>,
     behavior: ProtocolBehavior,
@@ -117,7 +119,7 @@ impl Parser {
     /// Adds login, scripts and behaviour of `node` to `scope`.
     fn enter(&mut self, node: &Node, place: &str, scope: &mut ItemScope) {
         if let Some(auth) = node.get("auth") {
-            scope.auth = (!auth.is_null()).then(|| auth.to_json());
+            scope.auth = (!auth.is_null()).then(|| Arc::new(auth.to_json()));
             self.check_auth(auth, place);
         }
         for event in node.get("event").map(Node::items).unwrap_or_default() {
@@ -156,7 +158,7 @@ impl Parser {
                 self.report(script, place, format!("`{name}` in a script {reason}"));
             }
         }
-        let script = Script { owner: place.to_owned(), code, position };
+        let script = Script { owner: place.into(), code: code.into(), position };
         match text_at(event, "listen").as_deref() {
             Some("prerequest") => scope.prerequest_scripts.push(script),
             Some("test") => scope.test_scripts.push(script),
@@ -194,7 +196,7 @@ impl Parser {
         }
         let mut auth = scope.auth;
         if let Some(own) = request.get("auth") {
-            auth = (!own.is_null()).then(|| own.to_json());
+            auth = (!own.is_null()).then(|| Arc::new(own.to_json()));
             self.check_auth(own, place);
         }
         for key in ["proxy", "certificate"] {

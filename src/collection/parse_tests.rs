@@ -35,13 +35,13 @@ fn folders_are_walked_in_order_and_pass_on_what_they_hold() {
         ("Read", &json!({"url": "http://a.test/"}), 0)
     );
     assert_eq!(read.auth.as_ref().unwrap()["type"], "bearer");
-    assert_eq!(read.prerequest_scripts[0].code, "one();\ntwo();");
+    assert_eq!(&*read.prerequest_scripts[0].code, "one();\ntwo();");
     assert_eq!((read.behavior.disable_cookies, read.behavior.max_redirects), (true, 3));
     assert_eq!((write.id.as_str(), &write.folders[..]), ("w1", &["Folder".to_owned()][..]));
     assert_eq!(write.auth.as_ref().unwrap()["type"], "basic");
-    let codes: Vec<&str> = write.test_scripts.iter().map(|script| script.code.as_str()).collect();
+    let codes: Vec<&str> = write.test_scripts.iter().map(|script| &*script.code).collect();
     assert_eq!(codes, ["folder()", "own()"]);
-    assert_eq!(write.test_scripts[1].owner, "Folder / Write");
+    assert_eq!(&*write.test_scripts[1].owner, "Folder / Write");
     assert_eq!(
         write.behavior,
         ProtocolBehavior {

@@ -1,5 +1,7 @@
 //! A request with its placeholders replaced.
 
+use std::cell::Cell;
+
 use serde_json::{Value, json};
 use url::Url;
 
@@ -10,8 +12,10 @@ use super::item::ProtocolBehavior;
 use super::scopes::VariableScopes;
 use super::{body, request_url};
 
+/// Most bytes of all texts of a request with their variables.
+const MAX_REQUEST_BYTES: usize = 20 * 1024 * 1024;
 /// Methods that send no body unless `disableBodyPruning` is set.
-const METHODS_WITHOUT_BODY: [&str; 5] = ["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
+pub(super) const METHODS_WITHOUT_BODY: [&str; 5] = ["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
 
 /// A request ready to be sent.
 pub struct RenderedRequest {
@@ -54,7 +58,15 @@ pub fn render_request(
     behavior: &ProtocolBehavior,
     cx: RenderContext<'_>,
 ) -> Result<RenderedRequest, String> {
-    let replace = |text: &str| cx.scopes.replace_in(text, cx.dynamic).into_owned();
+    let remaining = Cell::new(MAX_REQUEST_BYTES);
+    let replace = |text: &str| {
+        if remaining.get() == 0 {
+            return String::new();
+        }
+        let text = cx.scopes.replace_in(text, cx.dynamic).into_owned();
+        remaining.set(remaining.get().saturating_sub(text.len()));
+        text
+    };
     let method = Some(replace(request["method"].as_str().unwrap_or_default()).trim().to_uppercase());
     let method = method.filter(|method| !method.is_empty()).unwrap_or_else(|| "GET".to_owned());
     let mut url = replace(&request_url::build(&request["url"]));
@@ -64,12 +76,14 @@ pub fn render_request(
     let mut headers = header_fields(&request["header"], &replace);
     let has_body = behavior.send_body_always || !METHODS_WITHOUT_BODY.contains(&method.as_str());
     let body = if has_body {
-        body::render(&cx.scopes.replace_in_json(&request["body"], cx.dynamic), cx.files, cx.boundary)?
+        body::render(&map_texts(&request["body"], &replace), cx.files, cx.boundary)?
     } else {
         None
     };
-    let auth = auth
-        .map_or(AuthMethod::None, |auth| AuthMethod::from_json(&cx.scopes.replace_in_json(auth, cx.dynamic)));
+    let auth = auth.map_or(AuthMethod::None, |auth| AuthMethod::from_json(&map_texts(auth, &replace)));
+    if remaining.get() == 0 {
+        return Err(format!("with its variables it takes more than {} MiB", MAX_REQUEST_BYTES >> 20));
+    }
     let secrets = auth.secrets();
     let mut digest = None;
     match auth {
@@ -115,6 +129,19 @@ impl RenderedRequest {
     }
 }
 
+/// Applies `replace` to every text of `value`.
+pub(super) fn map_texts(value: &Value, replace: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::from(replace(text)),
+        Value::Array(items) => items.iter().map(|item| map_texts(item, replace)).collect(),
+        Value::Object(entries) => {
+            let replaced = entries.iter().map(|(key, value)| (key.clone(), map_texts(value, replace)));
+            Value::Object(replaced.collect())
+        }
+        other => other.clone(),
+    }
+}
+
 fn parse_url(url: &str) -> Result<Url, String> {
     Url::parse(url).map_err(|error| format!("the URL cannot be used: {error}"))
 }
@@ -126,7 +153,7 @@ fn set_header(headers: &mut Vec<(String, String)>, name: &str, value: String) {
 }
 
 /// Returns the header fields that are switched on, from a list, an object or one text.
-fn header_fields(header: &Value, replace: &dyn Fn(&str) -> String) -> Vec<(String, String)> {
+pub(super) fn header_fields(header: &Value, replace: &dyn Fn(&str) -> String) -> Vec<(String, String)> {
     let text = |value: &Value| match value {
         Value::String(text) => replace(text),
         Value::Null => String::new(),

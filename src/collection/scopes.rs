@@ -72,25 +72,36 @@ impl VariableScopes {
         current
     }
 
-    /// Replaces the placeholders that hold no others; `None` when nothing was replaced.
+    /// Replaces the placeholders that hold no others, in one pass; `None` when nothing was replaced.
     fn replace_once(&self, text: &str, dynamic: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let bytes = text.as_bytes();
         let mut out = String::new();
-        let (mut copied, mut search_from, mut has_replaced) = (0, 0, false);
-        while let Some(end) = text[search_from..].find("}}").map(|at| search_from + at) {
-            let start = text[copied..end].rfind("{{").map(|at| copied + at);
-            search_from = end + 2;
-            let Some(start) = start else { continue };
-            let name = &text[start + 2..end];
-            if name.contains(['{', '}']) {
-                continue;
+        let (mut copied, mut at) = (0, 0);
+        // Where the innermost `{{` stands that nothing has closed yet.
+        let mut open: Option<usize> = None;
+        let mut has_replaced = false;
+        while let Some(&byte) = bytes.get(at) {
+            let is_double = bytes.get(at + 1) == Some(&byte);
+            match byte {
+                b'{' if is_double => open = Some(at),
+                // The second brace of the pair.
+                b'{' if open == at.checked_sub(1) => {}
+                b'{' => open = None,
+                b'}' => {
+                    let start = open.take().filter(|_| is_double);
+                    let value = start.and_then(|start| self.text_of(text[start + 2..at].trim(), dynamic));
+                    if let (Some(start), Some(value)) = (start, value)
+                        && out.len() + value.len() + text.len() <= MAX_RENDERED_BYTES
+                    {
+                        out.push_str(&text[copied..start]);
+                        out.push_str(&value);
+                        (copied, has_replaced) = (at + 2, true);
+                    }
+                    at += usize::from(is_double);
+                }
+                _ => {}
             }
-            let Some(value) = self.text_of(name.trim(), dynamic) else { continue };
-            if out.len() + value.len() + text.len() > MAX_RENDERED_BYTES {
-                continue;
-            }
-            out.push_str(&text[copied..start]);
-            out.push_str(&value);
-            (copied, has_replaced) = (search_from, true);
+            at += 1;
         }
         out.push_str(&text[copied..]);
         has_replaced.then_some(out)
@@ -103,21 +114,6 @@ impl VariableScopes {
             Some(value) => Some(value.to_string()),
             None if name.starts_with('$') => dynamic(name),
             None => None,
-        }
-    }
-
-    /// Replaces placeholders in every text of `value`.
-    #[must_use]
-    pub fn replace_in_json(&self, value: &Value, dynamic: &dyn Fn(&str) -> Option<String>) -> Value {
-        match value {
-            Value::String(text) => Value::from(self.replace_in(text, dynamic)),
-            Value::Array(items) => items.iter().map(|item| self.replace_in_json(item, dynamic)).collect(),
-            Value::Object(entries) => {
-                let replaced =
-                    entries.iter().map(|(key, value)| (key.clone(), self.replace_in_json(value, dynamic)));
-                Value::Object(replaced.collect())
-            }
-            other => other.clone(),
         }
     }
 }
@@ -165,6 +161,8 @@ mod tests {
             ("}} {{host}} {{", "}} e.test {{"),
             ("{\"a\":{\"b\":\"{{host}}\"}}", "{\"a\":{\"b\":\"e.test\"}}"),
             ("{{ä}}{{host}}", "{{ä}}e.test"),
+            ("{{{host}}}", "{e.test}"),
+            ("{{a}b}} {{host}} {{c{d}}", "{{a}b}} e.test {{c{d}}"),
         ] {
             assert_eq!(scopes().replace_in(text, &dynamic), expected, "{text}");
         }
@@ -172,6 +170,16 @@ mod tests {
             scopes().replace_in("{{self}}", &dynamic),
             format!("{{{{self}}}}{}", "x".repeat(MAX_ROUNDS))
         );
+    }
+
+    #[test]
+    fn braces_without_end_take_linear_time() {
+        let started = std::time::Instant::now();
+        for pattern in ["}}", "{{", "{{x}}", "{", "}"] {
+            let text = pattern.repeat(500_000);
+            assert_eq!(scopes().replace_in(&text, &|_| None), text);
+        }
+        assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
     }
 
     #[test]

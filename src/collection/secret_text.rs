@@ -2,26 +2,32 @@
 //! changing any other byte.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-use crate::syntax::MASK;
-use crate::syntax::node::{Node, Position};
+use serde_json::Value;
 
-/// Every text with such values contains this one.
-const SECRET_TYPE: &str = "\"secret\"";
+use crate::syntax::MASK;
+use crate::syntax::node::Node;
 
 /// A variable of type secret.
 struct SecretVariable {
     name: String,
+    /// Its value as text.
     value: String,
-    /// The bytes between the quotes of its value.
-    range: Range<usize>,
+    /// The bytes of its value in the text, with the quotes of a string.
+    token: Range<usize>,
+}
+
+/// Whether the text may hold values of type secret: a cheap test before it is parsed. The word may be escaped.
+fn may_hold_secrets(text: &str) -> bool {
+    text.contains("secret") || text.contains("\\u")
 }
 
 /// Whether the text holds values of type secret, or may hold some and cannot be parsed.
 #[must_use]
 pub fn has_secrets(text: &str) -> bool {
-    text.contains(SECRET_TYPE) && secret_variables(text).is_none_or(|variables| !variables.is_empty())
+    may_hold_secrets(text) && secret_variables(text).is_none_or(|variables| !variables.is_empty())
 }
 
 /// Returns the values of type secret. Of a text that cannot be parsed, none are known.
@@ -33,12 +39,12 @@ pub fn secret_values(text: &str) -> Vec<String> {
 /// Returns the text with masked secrets; a mask alone when it cannot be parsed.
 #[must_use]
 pub fn mask_secrets(text: &str) -> Cow<'_, str> {
-    if !text.contains(SECRET_TYPE) {
+    if !may_hold_secrets(text) {
         return Cow::Borrowed(text);
     }
     let Some(variables) = secret_variables(text) else { return Cow::Borrowed(MASK) };
-    let ranges = variables.into_iter().filter(|variable| !variable.range.is_empty());
-    replace_ranges(text, ranges.map(|variable| (variable.range, MASK.to_owned())).collect())
+    let set = variables.into_iter().filter(|variable| !variable.value.is_empty());
+    replace_ranges(text, set.map(|variable| (variable.token, format!("\"{MASK}\""))).collect())
 }
 
 /// Returns `new`, as sent by a user, with masks replaced by the values of `old` of the same name. If `new` as a whole is a
@@ -55,64 +61,47 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
         return old.map(Cow::Borrowed).ok_or_else(|| "it is masked, and no previous value exists".to_owned());
     }
     let Some(variables) = secret_variables(new) else { return Ok(Cow::Borrowed(new)) };
-    let old = old.and_then(secret_variables).unwrap_or_default();
+    let old_text = old.unwrap_or_default();
+    // Of several variables with one name, the first mask stands for the first value, and so on.
+    let mut old_tokens: HashMap<String, VecDeque<Range<usize>>> = HashMap::new();
+    for known in secret_variables(old_text).unwrap_or_default() {
+        old_tokens.entry(known.name).or_default().push_back(known.token);
+    }
     let mut replacements = Vec::new();
-    for variable in variables.into_iter().filter(|variable| variable.value == MASK) {
-        let Some(known) = old.iter().find(|known| known.name == variable.name) else {
+    for variable in variables {
+        let token = old_tokens.get_mut(&variable.name).and_then(VecDeque::pop_front);
+        if variable.value != MASK {
+            continue;
+        }
+        let Some(token) = token else {
             let name = crate::syntax::truncate_value(&variable.name);
             return Err(format!("the value of the secret `{name}` is masked, and no previous value exists"));
         };
-        let quoted = serde_json::Value::from(known.value.as_str()).to_string();
-        replacements.push((variable.range, quoted[1..quoted.len() - 1].to_owned()));
+        replacements.push((variable.token, old_text[token].to_owned()));
     }
     Ok(replace_ranges(new, replacements))
 }
 
 /// Returns the variables of type secret; `None` for a text that cannot be parsed.
 fn secret_variables(text: &str) -> Option<Vec<SecretVariable>> {
-    if !text.contains(SECRET_TYPE) {
+    if !may_hold_secrets(text) {
         return Some(Vec::new());
     }
-    let root = Node::from_json_with_positions(text).ok()?;
-    let offset = text.len() - text.trim_start_matches('\u{feff}').len();
+    let (root, offsets) = Node::from_json_with_offsets(text).ok()?;
     let root = root.get("collection").unwrap_or(&root);
     let lists = ["values", "variable"].into_iter().filter_map(|name| root.get(name));
     let is_secret = |entry: &&Node| entry.get("type").and_then(Node::as_text) == Some("secret");
-    let line_starts: Vec<usize> =
-        std::iter::once(0).chain(text[offset..].match_indices('\n').map(|(at, _)| at + 1)).collect();
     let variable = |entry: &Node| {
-        let value = entry.get("value")?;
-        let start = offset + byte_offset(&text[offset..], &line_starts, value.position)?;
-        let (name, content) = (entry.get("key").and_then(Node::as_text)?, value.as_text()?);
-        Some(SecretVariable {
-            name: name.to_owned(),
-            value: content.to_owned(),
-            range: string_content(text, start)?,
-        })
+        let name = entry.get("key").or_else(|| entry.get("id")).and_then(Node::as_text)?;
+        let node = entry.get("value")?;
+        let value = match node.to_json() {
+            Value::Null => return None,
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        Some(SecretVariable { name: name.to_owned(), value, token: offsets.get(&node.position)?.clone() })
     };
     Some(lists.flat_map(Node::items).filter(is_secret).filter_map(variable).collect())
-}
-
-fn byte_offset(text: &str, line_starts: &[usize], position: Position) -> Option<usize> {
-    let line_start = *line_starts.get(usize::try_from(position.line).ok()?.checked_sub(1)?)?;
-    let column = usize::try_from(position.column).ok()?.checked_sub(1)?;
-    text[line_start..].char_indices().nth(column).map(|(at, _)| line_start + at)
-}
-
-/// Returns the bytes between the quotes of the string that begins at `start`.
-fn string_content(text: &str, start: usize) -> Option<Range<usize>> {
-    let bytes = text.as_bytes();
-    if bytes.get(start) != Some(&b'"') {
-        return None;
-    }
-    let mut at = start + 1;
-    loop {
-        match bytes.get(at)? {
-            b'"' => return Some(start + 1..at),
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
 }
 
 fn replace_ranges(text: &str, mut replacements: Vec<(Range<usize>, String)>) -> Cow<'_, str> {
@@ -160,5 +149,32 @@ mod tests {
         assert_eq!(mask_secrets("{\"values\": [{\"type\": \"secret\""), MASK);
         let collection = "{\"variable\": [{\"key\": \"k\", \"type\": \"secret\", \"value\": \"v\"}]}";
         assert_eq!(mask_secrets(collection), collection.replace("\"v\"", "\"********\""));
+    }
+
+    #[test]
+    fn every_kind_of_value_and_name_is_found() {
+        for (entry, masked) in [
+            (
+                r#"{"id": "t", "type": "secret", "value": "x"}"#,
+                r#"{"id": "t", "type": "secret", "value": "********"}"#,
+            ),
+            (
+                r#"{"key": "p", "type": "secret", "value": 1234}"#,
+                r#"{"key": "p", "type": "secret", "value": "********"}"#,
+            ),
+            (
+                r#"{"key": "p", "type": "s\u0065cret", "value": "x"}"#,
+                r#"{"key": "p", "type": "s\u0065cret", "value": "********"}"#,
+            ),
+        ] {
+            let text = format!("{{\"values\": [{entry}]}}");
+            let hidden = mask_secrets(&text).into_owned();
+            assert_eq!(hidden, format!("{{\"values\": [{masked}]}}"));
+            assert!(has_secrets(&text));
+            assert_eq!(restore_masked_secrets(&hidden, Some(&text)).unwrap(), text);
+        }
+        let twice = r#"{"values": [{"key": "a", "type": "secret", "value": "1"}, {"key": "a", "type": "secret", "value": "2"}]}"#;
+        let hidden = mask_secrets(twice).into_owned();
+        assert_eq!(restore_masked_secrets(&hidden, Some(twice)).unwrap(), twice);
     }
 }

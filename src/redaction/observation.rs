@@ -199,14 +199,19 @@ impl Redactor {
             failures,
             exchanges,
             tests,
-            variable_names: _,
+            variable_names,
             browser_step,
         } = step;
+        for name in variable_names {
+            self.redact_text(name);
+        }
         self.redact_text(name);
         self.redact_failures(failures);
         for StepTest { name, outcome: _, reason } in tests {
             self.redact_text(name);
-            reason.iter_mut().for_each(|reason| self.redact_text(reason));
+            if let Some(reason) = reason {
+                self.redact_text(reason);
+            }
         }
         for exchange in exchanges.iter_mut() {
             self.redact_exchange(exchange);

@@ -43,6 +43,10 @@ fn every_package_can_be_required_and_used() {
         let outcome =
             run_in(&mut sandbox, &format!("pm.environment.set('r', JSON.stringify({code}) ?? 'nothing')"));
         assert_eq!(outcome.error, None, "{code}");
-        assert_eq!(outcome.scopes.environment.last().unwrap().1.as_str(), Some(expected), "{code}");
+        assert_eq!(
+            outcome.scopes.as_ref().unwrap().environment.last().unwrap().1.as_str(),
+            Some(expected),
+            "{code}"
+        );
     }
 }

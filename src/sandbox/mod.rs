@@ -17,7 +17,7 @@ mod library_tests;
 mod sandbox_tests;
 
 pub use outcome::{
-    ConsoleLine, CookieAction, Operation, OperationKind, ScopeEntries, ScopeValues, ScriptError,
+    ConsoleLine, CookieAction, NextRequest, Operation, OperationKind, ScopeEntries, ScopeValues, ScriptError,
     ScriptOutcome, ScriptTest, Turn,
 };
 pub use script_sandbox::{DynamicValues, MAX_MEMORY_BYTES, SCRIPT_TIME_LIMIT, ScriptSandbox};

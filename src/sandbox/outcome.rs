@@ -75,19 +75,35 @@ pub struct ScriptOutcome {
     pub console: Vec<ConsoleLine>,
     /// The error that it ended with.
     pub error: Option<ScriptError>,
-    /// The name of the request to run next; null to end the run. Absent without a call.
-    #[serde(default, deserialize_with = "present_or_null")]
-    pub next: Option<Option<String>>,
+    /// The request to run next.
+    #[serde(default)]
+    pub next: NextRequest,
     /// Whether it asked to skip its request.
     pub is_skipped: bool,
     /// The request as the script left it.
     pub request: Value,
-    /// The variables as the script left them.
-    pub scopes: ScopeValues,
+    /// The variables as the script left them; absent when it was stopped.
+    #[serde(default)]
+    pub scopes: Option<ScopeValues>,
 }
 
-fn present_or_null<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::<String>::deserialize(d).map(Some)
+/// What `setNextRequest` was called with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Option<String>")]
+pub enum NextRequest {
+    /// It was not called: the following request is next.
+    #[default]
+    Following,
+    /// With null: none is.
+    End,
+    /// With this name or id.
+    Named(String),
+}
+
+impl From<Option<String>> for NextRequest {
+    fn from(name: Option<String>) -> Self {
+        name.map_or(Self::End, Self::Named)
+    }
 }
 
 /// Names and values of a scope, in order.
@@ -128,6 +144,9 @@ pub struct ScriptError {
     pub message: String,
     /// The line of the script, from 1.
     pub line: Option<u32>,
+    /// Whether it was stopped since its time was over.
+    #[serde(default)]
+    pub is_timeout: bool,
 }
 
 impl std::fmt::Display for ScriptError {

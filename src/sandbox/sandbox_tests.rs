@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{OperationKind, ScriptOutcome, ScriptSandbox, Turn};
+use super::{NextRequest, OperationKind, ScriptOutcome, ScriptSandbox, Turn};
 
 /// Returns a sandbox whose only dynamic value is `$guid`.
 pub(super) fn sandbox() -> ScriptSandbox {
@@ -34,12 +34,12 @@ pub(super) fn run(code: &str) -> ScriptOutcome {
 }
 
 pub(super) fn run_in(sandbox: &mut ScriptSandbox, code: &str) -> ScriptOutcome {
-    let mut turn = sandbox.begin(code, &context().to_string(), 0.0, Duration::from_secs(60));
+    let mut turn = sandbox.begin(code, &context().to_string(), 0.0, Duration::from_mins(1));
     loop {
         match turn {
             Turn::Done(outcome) => return *outcome,
             Turn::Waiting { timer_due_ms: Some(due), .. } => {
-                turn = sandbox.tick(due, Duration::from_secs(60))
+                turn = sandbox.tick(due, Duration::from_mins(1));
             }
             Turn::Waiting { operations, .. } => panic!("{code} waits for {operations:?}"),
         }
@@ -162,12 +162,12 @@ fn scopes_are_read_by_strength_and_written_apart() {
          postman.setGlobalVariable('old', 'x'); pm.collectionVariables.set('c', null);",
     );
     assert_eq!(
-        outcome.scopes.environment,
+        outcome.scopes.as_ref().unwrap().environment,
         [("host".into(), json!("a.test")), ("token".into(), json!({"a": 1}))]
     );
-    assert_eq!(outcome.scopes.globals, [("old".into(), json!("x"))]);
-    assert_eq!(outcome.scopes.local, [("l".into(), json!(2))]);
-    assert_eq!(outcome.scopes.collection.last(), Some(&("c".into(), Value::Null)));
+    assert_eq!(outcome.scopes.as_ref().unwrap().globals, [("old".into(), json!("x"))]);
+    assert_eq!(outcome.scopes.as_ref().unwrap().local, [("l".into(), json!(2))]);
+    assert_eq!(outcome.scopes.as_ref().unwrap().collection.last(), Some(&("c".into(), Value::Null)));
 }
 
 #[test]
@@ -178,9 +178,9 @@ fn older_scripts_and_flow_control_work() {
     let verdicts: Vec<(&str, bool)> =
         outcome.tests.iter().map(|test| (test.name.as_str(), test.passed)).collect();
     assert_eq!(verdicts, [("is 200", true), ("says b", false), ("fast", true)]);
-    assert_eq!(outcome.next, Some(Some("Other".to_owned())));
-    assert_eq!(run("pm.execution.setNextRequest(null)").next, Some(None));
-    assert_eq!(run("pm.test.skip('later')").tests[0].skipped, true);
+    assert_eq!(outcome.next, NextRequest::Named("Other".to_owned()));
+    assert_eq!(run("pm.execution.setNextRequest(null)").next, NextRequest::End);
+    assert!(run("pm.test.skip('later')").tests[0].skipped);
     let error = run("pm.execution.skipRequest()").error.unwrap();
     assert_eq!(error.to_string(), "TypeError: pm.execution.skipRequest is not a function (line 1)");
 }
@@ -197,8 +197,25 @@ fn timers_promises_and_callbacks_end_before_the_script_does() {
     let verdicts: Vec<(&str, bool)> =
         outcome.tests.iter().map(|test| (test.name.as_str(), test.passed)).collect();
     assert_eq!(verdicts, [("async", false), ("late", true)]);
-    assert_eq!(outcome.scopes.environment.last(), Some(&("count".into(), json!(3))));
+    assert_eq!(outcome.scopes.as_ref().unwrap().environment.last(), Some(&("count".into(), json!(3))));
     assert_eq!(outcome.console[0].text, "n 3 { a: 1 }");
+}
+
+#[test]
+fn a_test_without_an_end_fails() {
+    let outcome = run(
+        "pm.test('a', (done) => {}); pm.test('b', () => new Promise(() => {})); pm.test('c', (done) => done())",
+    );
+    let reasons: Vec<Option<&str>> =
+        outcome.tests.iter().map(|test| test.error.as_ref().map(|error| error.message.as_str())).collect();
+    assert_eq!(reasons, [None, Some("it did not end"), Some("it did not end")]);
+}
+
+#[test]
+fn what_was_set_before_an_error_stays() {
+    let outcome = run("pm.environment.set('before', 1); throw new Error('x')");
+    assert!(outcome.error.is_some());
+    assert_eq!(outcome.scopes.unwrap().environment.last(), Some(&("before".into(), json!(1))));
 }
 
 #[test]
@@ -224,7 +241,7 @@ fn requests_and_cookies_are_asked_of_the_host() {
                 pm.test('sent', () => pm.expect(r.json().x).to.equal(1));
                 const v = await pm.cookies.jar().get('http://b.test/', 'sid'); pm.environment.set('v', v);
                 pm.sendRequest('http://c.test', (err) => pm.environment.set('e', err.message));";
-    let most = Duration::from_secs(60);
+    let most = Duration::from_mins(1);
     let operation = |turn: Turn| match turn {
         Turn::Waiting { mut operations, .. } if operations.len() == 1 => operations.remove(0),
         turn => panic!("{turn:?}"),
@@ -243,7 +260,7 @@ fn requests_and_cookies_are_asked_of_the_host() {
         panic!()
     };
     assert!(outcome.tests[0].passed, "{outcome:?}");
-    let environment = &outcome.scopes.environment;
+    let environment = &outcome.scopes.as_ref().unwrap().environment;
     assert_eq!(
         environment[environment.len() - 2..],
         [("v".into(), json!("9")), ("e".into(), json!("refused"))]
@@ -256,7 +273,7 @@ fn a_prerequest_script_changes_its_request() {
     let mut context = context();
     context["info"]["event"] = json!("prerequest");
     context.as_object_mut().unwrap().remove("response");
-    let mut run = |code: &str| match sandbox.begin(code, &context.to_string(), 0.0, Duration::from_secs(60)) {
+    let mut run = |code: &str| match sandbox.begin(code, &context.to_string(), 0.0, Duration::from_mins(1)) {
         Turn::Done(outcome) => *outcome,
         turn @ Turn::Waiting { .. } => panic!("{turn:?}"),
     };
@@ -272,7 +289,7 @@ fn a_prerequest_script_changes_its_request() {
     assert_eq!(request["url"]["raw"], "http://a.test:81/x/:id?q=1&z=9");
     assert!(run("pm.execution.skipRequest(); throw new Error('not reached')").is_skipped);
     assert_eq!(
-        run("pm.environment.set('t', typeof leaked)").scopes.environment.last().unwrap().1,
+        run("pm.environment.set('t', typeof leaked)").scopes.unwrap().environment.last().unwrap().1,
         json!("undefined")
     );
 }

@@ -186,11 +186,12 @@ fn failed_turn(error: ScriptError) -> Turn {
 }
 
 fn timeout_error() -> ScriptError {
-    own_error(&format!("it ran longer than {} s, or past the timeout", SCRIPT_TIME_LIMIT.as_secs()))
+    let text = format!("it ran longer than {} s, or past the timeout", SCRIPT_TIME_LIMIT.as_secs());
+    ScriptError { is_timeout: true, ..own_error(&text) }
 }
 
 fn own_error(message: &str) -> ScriptError {
-    ScriptError { name: "Error".to_owned(), message: message.to_owned(), line: None }
+    ScriptError { name: "Error".to_owned(), message: message.to_owned(), line: None, is_timeout: false }
 }
 
 fn script_error(error: &CaughtError<'_>) -> ScriptError {
@@ -200,7 +201,8 @@ fn script_error(error: &CaughtError<'_>) -> ScriptError {
         let line = stack.split(&format!("{SCRIPT_NAME}:")).nth(1).and_then(|rest| {
             rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok())
         });
-        return ScriptError { name, message: exception.message().unwrap_or_default(), line };
+        let message = exception.message().unwrap_or_default();
+        return ScriptError { name, message, line, is_timeout: false };
     }
     own_error(&describe(error))
 }

@@ -16,7 +16,7 @@ pub const MAX_TEXT_BYTES: usize = 256 * 1024 * 1024;
 const MAX_SNIPPET_BYTES: usize = 1024 * 1024;
 
 /// A position in a text, counted from 1; 0 where it is not known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// Line, from 1.
     pub line: u32,

@@ -1,5 +1,8 @@
 //! Reads JSON with the position of every value.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use super::node::{Key, Node, NodeValue, Position, SyntaxError};
 
 impl Node {
@@ -9,14 +12,34 @@ impl Node {
     /// # Errors
     /// Fails as [`Self::from_json`] does.
     pub fn from_json_with_positions(text: &str) -> Result<Self, SyntaxError> {
+        Self::from_json_with_offsets(text).map(|(node, _)| node)
+    }
+
+    /// Like [`Self::from_json_with_positions`]; also returns the bytes of `text` that each text, number, flag and null takes,
+    /// by its position.
+    ///
+    /// # Errors
+    /// Fails as [`Self::from_json`] does.
+    pub fn from_json_with_offsets(text: &str) -> Result<(Self, ScalarOffsets), SyntaxError> {
+        let whole = text.len();
         let text = text.trim_start_matches('\u{feff}');
         // All errors come from there: what follows walks a text that is known to be JSON.
         let mut node = Self::from_json(text.as_bytes())?;
-        let mut walker = Walker { text, offset: 0, marked: 0, position: Position { line: 1, column: 1 } };
+        let mut walker = Walker {
+            text,
+            offset: 0,
+            marked: 0,
+            position: Position { line: 1, column: 1 },
+            skipped: whole - text.len(),
+            offsets: ScalarOffsets::new(),
+        };
         walker.place(&mut node);
-        Ok(node)
+        Ok((node, walker.offsets))
     }
 }
+
+/// The bytes of single values, by their position.
+pub type ScalarOffsets = HashMap<Position, Range<usize>>;
 
 /// Walks through a JSON text.
 struct Walker<'t> {
@@ -26,6 +49,9 @@ struct Walker<'t> {
     /// The byte that `position` is the position of; never after `offset`.
     marked: usize,
     position: Position,
+    /// The bytes before the text, which a mark of byte order takes.
+    skipped: usize,
+    offsets: ScalarOffsets,
 }
 
 impl Walker<'_> {
@@ -36,7 +62,9 @@ impl Walker<'_> {
         match &mut node.value {
             NodeValue::List(items) => {
                 self.offset += 1;
-                items.iter_mut().for_each(|item| self.place(item));
+                for item in items {
+                    self.place(item);
+                }
                 self.skip_separators();
                 self.offset += 1;
             }
@@ -51,10 +79,15 @@ impl Walker<'_> {
                 self.skip_separators();
                 self.offset += 1;
             }
-            NodeValue::Text(_) => self.skip_string(),
-            _ => {
-                let rest = &self.text[self.offset..];
-                self.offset += rest.find([',', '}', ']', ' ', '\t', '\r', '\n']).unwrap_or(rest.len());
+            scalar => {
+                let start = self.offset;
+                if matches!(scalar, NodeValue::Text(_)) {
+                    self.skip_string();
+                } else {
+                    let rest = &self.text[start..];
+                    self.offset += rest.find([',', '}', ']', ' ', '\t', '\r', '\n']).unwrap_or(rest.len());
+                }
+                self.offsets.insert(node.position, self.skipped + start..self.skipped + self.offset);
             }
         }
     }

@@ -77,8 +77,8 @@ async fn globals_files_and_preset_variables_have_their_effect() {
     let mut fields = json!({"script": json!({"info": {"name": "c"}, "item": items}).to_string(),
                             "globals": json!({"g": "global"}).to_string(),
                             "files": [{"name": "a.txt", "base64": "aGk="}]});
-    let mut context = ProbeBuildContext::default();
-    context.preset_variables = std::sync::Arc::new([("p".to_owned(), "preset".to_owned())].into());
+    let preset_variables = std::sync::Arc::new([("p".to_owned(), "preset".to_owned())].into());
+    let mut context = ProbeBuildContext { preset_variables, ..ProbeBuildContext::default() };
     let run = |fields: &Value, context: &ProbeBuildContext| {
         let (fields, context) = (fields.as_object().unwrap().clone(), context.clone());
         async move { run_fields(fields, &context, Duration::from_secs(20)).await }

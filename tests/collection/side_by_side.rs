@@ -47,7 +47,7 @@ async fn requests_and_verdicts_are_those_of_newman() {
         let service = echo::start().await;
         let fields = case.fields(&service.url(""));
         let observation =
-            check::run_fields(fields, &ProbeBuildContext::default(), Duration::from_secs(60)).await;
+            check::run_fields(fields, &ProbeBuildContext::default(), Duration::from_mins(1)).await;
         let ours = json!({
             "requests": run::wire(&service.requests(), service.address.port()),
             "tests": run::verdicts(&observation),

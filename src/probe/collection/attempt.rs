@@ -1,33 +1,48 @@
 //! One attempt at a collection: runs its requests in order, once for each row of data.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::options::CollectionOptions;
+use super::options::{CollectionOptions, TURN_RESERVE};
 use super::request_spec::build_spec;
 use super::script_context::{ScriptInfo, response_json, script_context};
+
 use crate::collection::{
     ProtocolBehavior, RenderContext, RenderedRequest, RequestItem, ScopeKind, Script, VariableScopes,
     dynamic_value, render_request,
 };
-use crate::domain::{Failure, FailureKind, Observation, Phase, StepTest, StepTestOutcome, truncate};
+use crate::domain::{
+    Failure, FailureKind, Observation, Phase, StepTest, StepTestOutcome, WarningKind, truncate,
+};
 use crate::probe::probe_trait::ProbeContext;
 use crate::probe::random::random_u128;
 use crate::probe::request_steps::{RequestOptions, StepInProgress, StepResponse, StepRunner};
 use crate::protocol::http::BodyRetention;
 use crate::protocol::http::client::CookieJar;
 use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable};
-use crate::sandbox::{Operation, ScriptOutcome, ScriptSandbox};
+use crate::sandbox::{NextRequest, Operation, ScriptOutcome, ScriptSandbox};
 
 /// Most requests of a run, those of scripts included.
 const MAX_REQUESTS: usize = 500;
 /// Most tests of a step in a result.
 const MAX_TESTS: usize = 200;
+/// Most tests in the result of a run.
+const MAX_TESTS_OF_RUN: usize = 5_000;
+/// Most failures of a step.
+const MAX_FAILURES: usize = 50;
+/// Most variables of a scope.
+const MAX_VARIABLES: usize = 5_000;
+/// Most names of variables that a step shows.
+const MAX_VARIABLE_NAMES: usize = 100;
+/// Most files that are kept as evidence.
+const MAX_CAPTURES: usize = 50;
 /// Longest name of a test and longest reason in a result, in characters.
 const MAX_TEST_CHARS: usize = 300;
 
 pub(super) struct CollectionAttempt<'a> {
-    options: &'a CollectionOptions,
+    pub(super) options: &'a CollectionOptions,
     pub(super) runner: StepRunner<'a>,
     scopes: VariableScopes,
     /// Started at the first script.
@@ -35,13 +50,15 @@ pub(super) struct CollectionAttempt<'a> {
     /// What the script in progress asked for and is not answered yet.
     pub(super) open_operations: Vec<Operation>,
     request_count: usize,
+    /// Tests in the result so far.
+    test_count: usize,
     boundary: String,
     /// The first failure of a step; the run goes on after it, as the collection's own tool does.
     first_failure: Option<Failure>,
 }
 
-/// Where the run continues.
-enum NextRequest {
+/// Where the run continues after a request.
+enum Continuation {
     Following,
     At(usize),
     End,
@@ -71,17 +88,21 @@ impl<'a> CollectionAttempt<'a> {
             sandbox: None,
             open_operations: Vec::new(),
             request_count: 0,
+            test_count: 0,
             boundary: format!("--------------------------{:024}", random_u128() % 10_u128.pow(24)),
             first_failure: None,
         }
     }
 
-    /// Returns the observation, complete up to the point where the attempt stopped.
-    pub(super) fn into_observation(self) -> Observation {
+    /// Returns the observation, complete up to the point where the attempt stopped: with `run_failure`, which ended it, or
+    /// else with the first failure of a step.
+    pub(super) fn into_observation(self, run_failure: Option<Failure>) -> Observation {
         let mut observation = self.runner.observation;
-        if let Some(failure) = self.first_failure {
-            observation.record_failure(failure.into_project_step_failure());
+        let step_failure = self.first_failure.map(Failure::into_project_step_failure);
+        if let Some(failure) = run_failure.or(step_failure) {
+            observation.record_failure(failure);
         }
+        observation.captures.truncate(MAX_CAPTURES);
         observation
     }
 
@@ -94,14 +115,23 @@ impl<'a> CollectionAttempt<'a> {
             self.scopes.set_entries(ScopeKind::Data, row.clone());
             let mut index = 0;
             while let Some(item) = self.options.collection.requests.get(index) {
-                match self.run_item(item, iteration).await? {
-                    NextRequest::Following => index += 1,
-                    NextRequest::At(next) => index = next,
-                    NextRequest::End => break,
+                let next = self.run_item(item, iteration).await?;
+                if self.runner.cx.deadline.remaining().is_zero() {
+                    self.note(format!("the timeout ended the run after {} requests", self.request_count));
+                    return Ok(());
+                }
+                match next {
+                    Continuation::Following => index += 1,
+                    Continuation::At(next) => index = next,
+                    Continuation::End => break,
                 }
             }
         }
         Ok(())
+    }
+
+    fn note(&mut self, text: String) {
+        self.runner.observation.record_warning(WarningKind::Informational, text);
     }
 
     /// Counts a request that is about to be sent.
@@ -109,17 +139,17 @@ impl<'a> CollectionAttempt<'a> {
         self.request_count += 1;
         if self.request_count > MAX_REQUESTS {
             let detail =
-                format!("more than {MAX_REQUESTS} requests; a loop of `setNextRequest` may have no end");
+                format!("more than {MAX_REQUESTS} requests; a loop of `setContinuation` may have no end");
             return Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail));
         }
         Ok(())
     }
 
-    async fn run_item(&mut self, item: &RequestItem, iteration: usize) -> Result<NextRequest, Failure> {
+    async fn run_item(&mut self, item: &RequestItem, iteration: usize) -> Result<Continuation, Failure> {
         self.count_request()?;
         let number = u32::try_from(self.runner.observation.details.steps.len() + 1).unwrap_or(u32::MAX);
         let mut step = self.runner.begin_step(number, &step_name(item));
-        let mut next = None;
+        let mut next = NextRequest::Following;
         let result = self.run_step(&mut step, item, iteration, &mut next).await;
         if let Err(failure) = result {
             step.result.failures.push(failure);
@@ -127,31 +157,26 @@ impl<'a> CollectionAttempt<'a> {
         let secrets: Vec<String> = self.variable_secrets().collect();
         self.runner.forget_redactor();
         let failure = self.runner.finish_step(step, secrets.iter().map(String::as_str));
-        let is_timeout = failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
-            && self.runner.cx.deadline.remaining().is_zero();
         if let Some(failure) = failure {
             self.first_failure.get_or_insert(failure);
-        }
-        if is_timeout {
-            return Ok(NextRequest::End);
         }
         self.next_request(next)
     }
 
-    fn next_request(&self, next: Option<Option<String>>) -> Result<NextRequest, Failure> {
+    fn next_request(&self, next: NextRequest) -> Result<Continuation, Failure> {
         let name = match next {
-            None => return Ok(NextRequest::Following),
-            Some(None) => return Ok(NextRequest::End),
-            Some(Some(name)) => name,
+            NextRequest::Following => return Ok(Continuation::Following),
+            NextRequest::End => return Ok(Continuation::End),
+            NextRequest::Named(name) => name,
         };
         let requests = &self.options.collection.requests;
         let position = requests.iter().position(|item| item.id == name).or_else(|| {
             // Of several with one name the last one is meant.
             requests.iter().rposition(|item| item.name == name)
         });
-        position.map(NextRequest::At).ok_or_else(|| {
-            let name = truncate(&name, 100);
-            let detail = format!("`setNextRequest` names `{name}`, which is no request of the collection");
+        position.map(Continuation::At).ok_or_else(|| {
+            let name = self.runner.redact(&truncate(&name, 100));
+            let detail = format!("`setContinuation` names `{name}`, which is no request of the collection");
             Failure::new(Phase::Validate, FailureKind::ProjectFailed, detail)
         })
     }
@@ -161,7 +186,7 @@ impl<'a> CollectionAttempt<'a> {
         step: &mut StepInProgress,
         item: &RequestItem,
         iteration: usize,
-        next: &mut Option<Option<String>>,
+        next: &mut NextRequest,
     ) -> Result<(), Failure> {
         let mut location = vec![self.options.collection.name.clone()];
         location.extend(item.folders.iter().cloned());
@@ -179,21 +204,17 @@ impl<'a> CollectionAttempt<'a> {
         for script in &item.prerequest_scripts {
             let context = script_context(info, &self.scopes, &request, None, &self.request_cookies(&request));
             let outcome = self.run_script(step, script, context).await?;
-            let has_error = outcome.error.is_some();
             let is_skipped = outcome.is_skipped;
-            if !has_error && !outcome.request.is_null() {
-                request = outcome.request.clone();
+            if !outcome.request.is_null() {
+                request.clone_from(&outcome.request);
             }
-            self.apply(step, script, outcome, next)?;
+            self.apply(step, script, outcome, next);
             if is_skipped {
                 step.notes.push("its script skipped the request".to_owned());
                 return Ok(());
             }
-            if has_error {
-                return Ok(());
-            }
         }
-        let auth = request.get("auth").filter(|auth| !auth.is_null()).or(item.auth.as_ref()).cloned();
+        let auth = request.get("auth").filter(|auth| !auth.is_null()).or(item.auth.as_deref()).cloned();
         let rendered = self
             .render(&request, auth.as_ref(), &item.behavior)
             .map_err(|reason| Failure::new(Phase::Prepare, FailureKind::VariableInvalid, reason))?;
@@ -208,7 +229,7 @@ impl<'a> CollectionAttempt<'a> {
             for script in &item.test_scripts {
                 let context = script_context(info, &self.scopes, &sent, Some(&response), &cookies);
                 let outcome = self.run_script(step, script, context).await?;
-                self.apply(step, script, outcome, next)?;
+                self.apply(step, script, outcome, next);
             }
         }
         step.record_validation(started.elapsed());
@@ -224,10 +245,11 @@ impl<'a> CollectionAttempt<'a> {
         step: &mut StepInProgress,
         script: &Script,
         outcome: ScriptOutcome,
-        next: &mut Option<Option<String>>,
-    ) -> Result<(), Failure> {
+        next: &mut NextRequest,
+    ) {
         self.open_operations.clear();
-        if outcome.next.is_some() {
+        let mut left_out = 0_usize;
+        if outcome.next != NextRequest::Following {
             *next = outcome.next;
         }
         for test in outcome.tests {
@@ -238,7 +260,8 @@ impl<'a> CollectionAttempt<'a> {
                 (false, true) => StepTestOutcome::Passed,
                 (false, false) => StepTestOutcome::Failed,
             };
-            if test_outcome == StepTestOutcome::Failed {
+            let is_failed = test_outcome == StepTestOutcome::Failed;
+            if is_failed && step.result.failures.len() < MAX_FAILURES {
                 let detail = format!("`{name}`: {}", reason.as_deref().unwrap_or("it failed"));
                 step.result.failures.push(Failure::new(
                     Phase::Validate,
@@ -246,32 +269,48 @@ impl<'a> CollectionAttempt<'a> {
                     detail,
                 ));
             }
-            if step.result.tests.len() < MAX_TESTS {
+            // Of very many, failed ones are kept rather than others.
+            let max_tests = if is_failed { MAX_TESTS + MAX_FAILURES } else { MAX_TESTS };
+            if step.result.tests.len() < max_tests && self.test_count < MAX_TESTS_OF_RUN {
+                self.test_count += 1;
                 step.result.tests.push(StepTest { name, outcome: test_outcome, reason });
+            } else {
+                left_out += 1;
             }
         }
-        if let Some(error) = outcome.error {
-            let detail = truncate(&format!("script of `{}`: {error}", script.owner), 2 * MAX_TEST_CHARS);
-            step.result.failures.push(Failure::new(Phase::Validate, FailureKind::ScriptFailed, detail));
-            return Ok(());
+        if left_out > 0 {
+            step.notes.push(format!("{left_out} more tests are left out of the result"));
         }
-        let scopes = outcome.scopes;
+        if let Some(error) = outcome.error {
+            let is_timeout = error.is_timeout && self.runner.cx.deadline.remaining() <= TURN_RESERVE;
+            let kind = if is_timeout { FailureKind::TimedOut } else { FailureKind::ScriptFailed };
+            let detail = truncate(&format!("script of `{}`: {error}", script.owner), 2 * MAX_TEST_CHARS);
+            step.result.failures.push(Failure::new(Phase::Validate, kind, detail));
+        }
+        let Some(scopes) = outcome.scopes else { return };
         for (kind, entries) in [
             (ScopeKind::Local, scopes.local),
             (ScopeKind::Environment, scopes.environment),
             (ScopeKind::Collection, scopes.collection),
             (ScopeKind::Globals, scopes.globals),
         ] {
-            for (name, value) in &entries {
-                let is_new =
-                    self.scopes.entries(kind).iter().all(|(other, old)| other != name || old != value);
-                if is_new && !step.result.variable_names.contains(name) {
-                    step.result.variable_names.push(truncate(name, MAX_TEST_CHARS));
+            if entries.len() > MAX_VARIABLES {
+                let detail = format!("script of `{}`: more than {MAX_VARIABLES} variables", script.owner);
+                step.result.failures.push(Failure::new(Phase::Validate, FailureKind::ScriptFailed, detail));
+                continue;
+            }
+            let old: HashMap<&str, &Value> =
+                self.scopes.entries(kind).iter().map(|(name, value)| (name.as_str(), value)).collect();
+            let changed = entries.iter().filter(|(name, value)| old.get(name.as_str()) != Some(&value));
+            for (name, _) in changed {
+                let name = truncate(name, MAX_TEST_CHARS);
+                let names = &mut step.result.variable_names;
+                if names.len() < MAX_VARIABLE_NAMES && !names.contains(&name) {
+                    names.push(name);
                 }
             }
             self.scopes.set_entries(kind, entries);
         }
-        Ok(())
     }
 
     /// Fills in the placeholders of `request`.
@@ -318,6 +357,14 @@ impl<'a> CollectionAttempt<'a> {
                 let token = value.split_once(' ').map(|(_, token)| token.to_owned());
                 std::iter::once(value.clone()).chain(token)
             });
+        // A login in the URL is sent as one of the request.
+        let url_password =
+            url::Url::parse(&rendered.url).ok().and_then(|url| url.password().map(str::to_owned));
+        let url_password = url_password.into_iter().flat_map(|password| {
+            let decoded = percent_encoding::percent_decode_str(&password).decode_utf8_lossy().into_owned();
+            [decoded, password]
+        });
+        self.runner.add_secrets(url_password);
         self.runner.add_secrets(
             rendered.secrets.iter().cloned().chain(header_secrets).filter(|text| !text.is_empty()),
         );

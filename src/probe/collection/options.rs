@@ -1,6 +1,7 @@
 //! The fields of a collection monitor, parsed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +12,7 @@ use crate::collection::{
     Collection, UnsupportedItem, UploadedFile, VariableFile, parse_collection, parse_data_rows,
     parse_variable_file,
 };
-use crate::domain::{Failure, FailureKind, Phase};
+use crate::domain::{CustomerId, Failure, FailureKind, Phase};
 use crate::net::{AddressFamily, TlsOptions};
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::describe_invalid_setting;
@@ -21,6 +22,9 @@ use crate::schema::typed::collection::CollectionSettings;
 
 /// Longest list of what is not supported in a failure, in items.
 const MAX_LISTED_ITEMS: usize = 20;
+
+/// A turn of a script ends so much before the timeout, so that the script's own report is read.
+pub(super) const TURN_RESERVE: Duration = Duration::from_millis(50);
 
 /// The settings of a collection monitor.
 pub(super) struct CollectionOptions {
@@ -35,6 +39,8 @@ pub(super) struct CollectionOptions {
     pub(super) unverified_options: ConnectOptions,
     pub(super) user_agent: HeaderValue,
     pub(super) max_body_bytes: u64,
+    /// The account, whose scripts share threads with each other alone.
+    pub(super) customer_id: CustomerId,
     /// Variables set before the first request, as with `vigie check --set`.
     pub(super) preset_variables: Vec<(String, Value)>,
 }
@@ -94,6 +100,7 @@ impl CollectionOptions {
             connect_options,
             user_agent,
             max_body_bytes: context.max_body_bytes,
+            customer_id: context.customer_id,
             preset_variables: context
                 .preset_variables
                 .iter()

@@ -44,10 +44,7 @@ impl CollectionProbe {
                 Err(Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished"))
             }
         };
-        let mut observation = attempt.into_observation();
-        if let Err(failure) = run_result {
-            observation.record_failure(failure);
-        }
+        let mut observation = attempt.into_observation(run_result.err());
         observation.duration = started.elapsed();
         observation
     }

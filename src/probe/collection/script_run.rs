@@ -8,10 +8,11 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use super::attempt::CollectionAttempt;
+use super::options::TURN_RESERVE;
 use super::script_context::response_json;
 use crate::collection::{ProtocolBehavior, Script, dynamic_value};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::probe::blocking_pool::run_blocking;
+use crate::probe::blocking_pool::run_script_turn;
 use crate::probe::request_steps::StepInProgress;
 use crate::sandbox::{CookieAction, Operation, OperationKind, ScriptOutcome, ScriptSandbox, Turn};
 
@@ -24,7 +25,7 @@ impl CollectionAttempt<'_> {
         context: String,
     ) -> Result<ScriptOutcome, Failure> {
         let started = Instant::now();
-        let code = script.code.clone();
+        let code = Arc::clone(&script.code);
         let mut turn = self.turn(move |sandbox, most| sandbox.begin(&code, &context, 0.0, most)).await?;
         loop {
             let (operations, timer_due_ms) = match turn {
@@ -64,7 +65,7 @@ impl CollectionAttempt<'_> {
         work: impl FnOnce(&mut ScriptSandbox, Duration) -> Turn + Send + 'static,
     ) -> Result<Turn, Failure> {
         let deadline = self.runner.cx.deadline;
-        let most = deadline.remaining();
+        let most = deadline.remaining().saturating_sub(TURN_RESERVE);
         let sandbox = self.sandbox.take();
         let now = self.runner.cx.clock.now();
         let work = move || {
@@ -75,7 +76,7 @@ impl CollectionAttempt<'_> {
             let turn = work(&mut sandbox, most);
             Ok::<_, String>((sandbox, turn))
         };
-        let result = run_blocking("running a script", deadline, work).await?;
+        let result = run_script_turn(self.options.customer_id, deadline, work).await?;
         let (sandbox, turn) =
             result.map_err(|detail| Failure::new(Phase::Validate, FailureKind::Internal, detail))?;
         self.sandbox = Some(sandbox);
@@ -105,16 +106,12 @@ impl CollectionAttempt<'_> {
         };
         let failures_before = step.result.failures.len();
         let response = self.send_rendered(step, &rendered, &behavior).await;
-        Ok(match response {
-            Some(response) => {
-                let cookies = self.runner.cookie_jar.cookies_for(&response.url);
-                json!({"response": response_json(&response, &cookies)})
-            }
-            None => {
-                let failures = step.result.failures.split_off(failures_before);
-                error(failures.first().map_or_else(|| "it failed".to_owned(), ToString::to_string))
-            }
-        })
+        if let Some(response) = response {
+            let cookies = self.runner.cookie_jar.cookies_for(&response.url);
+            return Ok(json!({"response": response_json(&response, &cookies)}));
+        }
+        let failures = step.result.failures.split_off(failures_before);
+        Ok(error(failures.first().map_or_else(|| "it failed".to_owned(), ToString::to_string)))
     }
 
     fn cookie(

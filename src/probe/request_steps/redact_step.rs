@@ -26,6 +26,7 @@ pub(super) fn redact_step(step: &mut StepInProgress, redactor: &Redactor) {
         redact_secrets(&mut test.name);
         test.reason.iter_mut().for_each(redact_secrets);
     }
+    step.result.variable_names.iter_mut().for_each(redact_secrets);
     step.redirect_warning.iter_mut().for_each(redact_secrets);
     step.http_facts.iter_mut().for_each(|facts| redact_secrets_and_named_values(&mut facts.url));
     step.chain_trace.redirects.iter_mut().for_each(|hop| redact_secrets_and_named_values(&mut hop.url));

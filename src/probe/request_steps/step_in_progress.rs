@@ -41,7 +41,7 @@ pub(in crate::probe) struct StepResponse {
     pub(in crate::probe) body: Arc<Vec<u8>>,
     /// Its length after decoding, in bytes.
     pub(in crate::probe) body_bytes: u64,
-    /// Time from the start of the step to the end of the body.
+    /// Time from the start of the request, redirects included, to the end of the body.
     pub(in crate::probe) elapsed: Duration,
     /// The URL that it came from.
     pub(in crate::probe) url: Url,
@@ -73,11 +73,6 @@ impl StepInProgress {
             captures: Vec::new(),
             chain_trace: ChainTrace::default(),
         }
-    }
-
-    /// Time since the step began.
-    pub(in crate::probe) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
     }
 
     /// Adds the time that evaluating the last response took.

@@ -72,6 +72,11 @@ impl<'a> StepRunner<'a> {
         }
     }
 
+    /// Returns `text` without the secrets that are known when a step has ended.
+    pub(in crate::probe) fn redact(&self, text: &str) -> String {
+        self.redactor.as_ref().map_or_else(|| text.to_owned(), |redactor| redactor.redact(text).into_owned())
+    }
+
     /// Tells that the secret values given to [`Self::finish_step`] have changed.
     pub(in crate::probe) fn forget_redactor(&mut self) {
         self.redactor = None;
@@ -93,6 +98,7 @@ impl<'a> StepRunner<'a> {
             started: self.started,
             record_exchanges: true,
         };
+        let sent_at = Instant::now();
         let mut cookie_jar = std::mem::take(&mut self.cookie_jar);
         let mut chain = RequestChain::new(request_context, request, &mut cookie_jar);
         let response = loop {
@@ -117,7 +123,9 @@ impl<'a> StepRunner<'a> {
                 chain.needs_next_request(&head).then(|| chain.build_http_exchange(&record));
             match chain.prepare_next_request(&head) {
                 Ok(true) => step.result.exchanges.extend(redirect_exchange),
-                Ok(false) => break self.read_response(step, &mut chain, head, body, retention).await,
+                Ok(false) => {
+                    break self.read_response(step, &mut chain, head, (body, retention), sent_at).await;
+                }
                 Err(failure) => {
                     step.record_exchange(
                         &mut chain,
@@ -143,13 +151,13 @@ impl<'a> StepRunner<'a> {
         step: &mut StepInProgress,
         chain: &mut RequestChain<'_>,
         head: ResponseHead,
-        body: ResponseBody,
-        retention: BodyRetention,
+        (body, retention): (ResponseBody, BodyRetention),
+        sent_at: Instant,
     ) -> Option<StepResponse> {
         let phases = &mut chain.exchange_trace.phases;
         let max_body_bytes = self.request_options.max_body_bytes;
         let content = body.read(retention, max_body_bytes, self.cx.deadline, phases).await;
-        let elapsed = step.elapsed();
+        let elapsed = sent_at.elapsed();
         let BodyContent { bytes, wire_bytes, body_bytes, unknown_coding_note, failure } = content;
         step.notes.extend(unknown_coding_note);
         if let Some(facts) = &mut step.http_facts {

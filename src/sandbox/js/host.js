@@ -40,6 +40,13 @@ function clearGlobals() {
   }
 }
 
+/** Notes a test that ends later; the function that is returned tells how. */
+function beginTest(name) {
+  const pending = { name };
+  run.pending.add(pending);
+  return (error) => { if (run.pending.delete(pending)) recordTest(name, error, false); };
+}
+
 function recordTest(name, error, skipped) {
   const test = { name: String(name), passed: !error, skipped: Boolean(skipped) };
   if (error) test.error = describeError(error);
@@ -80,7 +87,7 @@ function begin(contextText, now) {
   const context = JSON.parse(contextText);
   const { scopes } = context;
   run = {
-    context, now, tests: [], console: [], consoleChars: 0, error: null, next: undefined, isSkipped: false,
+    context, now, tests: [], console: [], consoleChars: 0, error: null, next: undefined, isSkipped: false, pending: new Set(),
   };
   run.globals = new VariableScope(scopes.globals);
   run.collection = new VariableScope(scopes.collection);
@@ -146,6 +153,7 @@ function tick(now) {
 
 /** Ends the script and returns what it did, as JSON. */
 function finish() {
+  for (const { name } of run.pending) recordTest(name, new Error("it did not end"), false);
   finishLegacyTests();
   return JSON.stringify({
     tests: run.tests,

@@ -16,19 +16,16 @@ function libraries(name) {
 function test(name, body) {
   if (typeof body !== "function") { recordTest(name, null, false); return pm(); }
   if (body.length > 0) {
-    let isDone = false;
-    const done = (error) => {
-      if (isDone) return;
-      isDone = true;
-      recordTest(name, error, false);
-    };
+    const end = beginTest(name);
+    const done = (error) => end(error || null);
     try { body(done); } catch (error) { done(error); }
     return pm();
   }
   let result;
   try { result = body(); } catch (error) { recordTest(name, error, false); return pm(); }
   if (result && typeof result.then === "function") {
-    result.then(() => recordTest(name, null, false), (error) => recordTest(name, error || new Error("rejected"), false));
+    const end = beginTest(name);
+    result.then(() => end(null), (error) => end(error || new Error("rejected")));
   } else {
     recordTest(name, null, false);
   }

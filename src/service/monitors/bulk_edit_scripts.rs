@@ -6,14 +6,14 @@ use super::account_validation::AccountValidationContext;
 use super::bulk_change::{ErrorCollector, change_monitors, monitor_label, read_request_body};
 use super::monitor_service::MonitorService;
 use crate::domain::MonitorType;
-use crate::schema::field::FieldType;
+use crate::schema::field::{Field, FieldType};
 use crate::schema::reader::InputFormat;
 use crate::schema::table::requests::SCRIPT_BULK_EDIT;
 use crate::schema::typed::request::{ReplaceTextRequest, parse_request_fields};
 use crate::schema::validate::ValidatedDocument;
 use crate::schema::{Monitor, table, validate};
 use crate::script::language::Script;
-use crate::script::{ScriptError, ScriptOverview, check_project_xml, mask_secrets};
+use crate::script::{ScriptError, ScriptOverview, check_project_xml};
 use crate::service::caller::{Caller, ServiceError};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
@@ -60,8 +60,10 @@ fn replace_in_script(
     };
     let (old_text, new_text) = (request.current_value, request.new_value);
     let script = old.document.script().unwrap_or_default();
+    let field = table::for_type(old.monitor_type()).field("script");
+    // What is masked cannot be searched for either.
     let script =
-        if old.monitor_type() == MonitorType::BrowserScript { mask_secrets(script) } else { script.into() };
+        field.and_then(Field::embedded_secrets).map_or(script.into(), |embedded| embedded.mask(script));
     let occurrences = script.matches(old_text).count();
     if occurrences == 0 {
         collector.add(

@@ -24,6 +24,6 @@ pub fn run(data: &[u8]) {
             boundary: "B",
             timestamp: "20261127T000000Z",
         };
-        let _ = render_request(&item.request, item.auth.as_ref(), &item.behavior, cx);
+        let _ = render_request(&item.request, item.auth.as_deref(), &item.behavior, cx);
     }
 }

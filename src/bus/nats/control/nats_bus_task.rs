@@ -155,10 +155,11 @@ async fn update_members(
 
 /// Tells agents that the control plane is alive, and whether it has taken everything.
 async fn send_status(parts: &Arc<ControlParts>) {
+    let mut skipping = [false; 3];
     loop {
         tokio::time::sleep(STATUS_INTERVAL).await;
         let Some(timeline) = parts.timeline.text() else { continue };
-        let is_caught_up = is_caught_up(parts).await;
+        let is_caught_up = is_caught_up(parts, &mut skipping).await;
         let sent_at_us = parts.clock.now().as_micros();
         let status = ControllerStatusMessage { timeline, is_caught_up, sent_at_us };
         let Ok(bytes) = status.to_bytes() else { continue };
@@ -170,17 +171,18 @@ async fn send_status(parts: &Arc<ControlParts>) {
     }
 }
 
-/// Whether nothing that agents delivered waits in the bus.
-async fn is_caught_up(parts: &Arc<ControlParts>) -> bool {
-    for inbound in [Inbound::Results, Inbound::Backlog, Inbound::Captures] {
+/// Whether nothing that agents delivered waits in the bus. `skipping` holds whether the consumer of each stream passed over
+/// messages at the last look: once may be an acknowledgement on its way.
+async fn is_caught_up(parts: &Arc<ControlParts>, skipping: &mut [bool; 3]) -> bool {
+    let inbounds = [Inbound::Results, Inbound::Backlog, Inbound::Captures];
+    for (inbound, was_skipping) in inbounds.into_iter().zip(skipping) {
         let Ok(open) = inbound.open(&parts.connection).await else { return false };
         // What reads the stream goes on with a new one of the same name, without noticing.
         parts.timeline.set_stream(inbound, open.created);
-        if open.skips_messages {
-            tracing::warn!(
-                "NATS has lost the end of a stream of results; they are read again from its beginning"
-            );
-            // A failure is repeated by the next look.
+        if std::mem::replace(was_skipping, open.skips_messages) && open.skips_messages {
+            tracing::warn!("NATS has lost the end of a stream of results or captures; it is read again");
+            *was_skipping = false;
+            // What reads it opens it again; a failure is repeated by the next look.
             let _ = inbound.delete_consumer(&parts.connection).await;
             return false;
         }

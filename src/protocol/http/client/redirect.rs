@@ -22,7 +22,7 @@ pub struct RedirectRule {
     pub followed: bool,
     /// The method of the next request.
     pub method: RedirectMethod,
-    /// Whether the next request names the URL that led to it, in `Referer`.
+    /// Whether the next request names the URL that led to it, in `Referer`; only to the same origin.
     pub sends_referer: bool,
 }
 

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use url::Url;
 
 use super::auth::AuthScheme;
-use super::build_request::{RequestParts, build_request};
+use super::build_request::{RequestParts, build_request, is_same_origin};
 use super::cookie_jar::CookieJar;
 use super::header_list::to_header_list;
 use super::redirect;
@@ -305,9 +305,10 @@ impl<'a> RequestChain<'a> {
         });
         let method = redirect::method_after_redirect(method_rule, head.status, &self.current_method);
         self.has_body &= method == self.current_method;
-        if sends_referer {
-            self.referer = HeaderValue::from_str(self.current_url.as_str()).ok();
-        }
+        // The query may hold a login: it is for no other server.
+        self.referer = (sends_referer && is_same_origin(&target, &self.current_url))
+            .then(|| HeaderValue::from_str(self.current_url.as_str()).ok())
+            .flatten();
         self.current_method = method;
         self.current_url = target;
         Ok(())
