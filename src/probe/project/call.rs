@@ -37,6 +37,7 @@ impl ProjectRun<'_> {
             return Ok(Some(self.fail_step(caller, step, FailureKind::ProjectFailed, reason)));
         }
         self.state.ensure_case(called);
+        self.learn_secrets();
         let saved_state = match call.run_mode {
             RunMode::Copy => self.state.case(called).cloned(),
             RunMode::Shared => None,
@@ -44,6 +45,7 @@ impl ProjectRun<'_> {
         let own_call = call.clone();
         let passed =
             self.compute(0, move |state| pass_properties(state, (caller, step), &own_call, called)).await?;
+        self.learn_secrets();
         if let Err(reason) = passed {
             return Ok(Some(self.fail_step(caller, step, FailureKind::VariableInvalid, &reason)));
         }
@@ -86,6 +88,7 @@ impl ProjectRun<'_> {
                 properties.set(&name, value);
             }
         }
+        self.learn_secrets();
     }
 }
 

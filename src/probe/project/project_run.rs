@@ -68,14 +68,19 @@ impl<'a> ProjectRun<'a> {
         for (name, value) in &*self.options.preset_properties {
             self.state.project_properties.set(name, value.clone());
         }
-        let secrets = self.state.secret_values();
-        self.runner.add_secrets(secrets);
+        self.learn_secrets();
         let failure = match self.run_case(case, false).await {
             Ok(None) => return,
             Ok(Some(failure)) => failure.into_project_step_failure(),
             Err(failure) => failure,
         };
         self.runner.observation.record_failure(failure);
+    }
+
+    /// Tells the runner the values of sensitive properties, so that no result shows them.
+    pub(super) fn learn_secrets(&mut self) {
+        let secrets = self.state.secret_values();
+        self.runner.add_secrets(secrets);
     }
 
     /// Runs a case. Returns the failure of the step that failed it; an error ends the run.
@@ -115,8 +120,7 @@ impl<'a> ProjectRun<'a> {
                     let deadline = self.runner.cx.deadline;
                     let failed =
                         self.compute(0, move |state| run_transfers(state, index, current, deadline)).await?;
-                    let secrets = self.state.secret_values();
-                    self.runner.add_secrets(secrets);
+                    self.learn_secrets();
                     failed.map(|reason| {
                         self.fail_step(index, current, FailureKind::VariableNotExtracted, &reason)
                     })
