@@ -121,9 +121,7 @@ impl<'a> ProjectRun<'a> {
                     let failed =
                         self.compute(0, move |state| run_transfers(state, index, current, deadline)).await?;
                     self.learn_secrets();
-                    failed.map(|reason| {
-                        self.fail_step(index, current, FailureKind::VariableNotExtracted, &reason)
-                    })
+                    failed.map(|(kind, reason)| self.fail_step(index, current, kind, &reason))
                 }
                 StepAction::Delay(delay) => self.run_delay(index, current, delay).await?,
                 StepAction::Goto(conditions) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::assertions::{ResponseFacts, assertion_failure, check_assertions};
+use super::assertions::{ResponseFacts, check_assertions};
 use super::project_run::{ProjectRun, earlier};
 use super::request_builder::{BuiltRequest, build_request};
 use super::resolver::CaseResolver;
@@ -90,8 +90,7 @@ impl ProjectRun<'_> {
         self.runner.cx.deadline = run_deadline;
         let Some(response) = response else { return Ok(()) };
         let started = Instant::now();
-        let tests = self.check_response(case, step, request, &response).await?;
-        let failures: Vec<Failure> = tests.iter().filter_map(assertion_failure).collect();
+        let (tests, failures) = self.check_response(case, step, request, &response).await?;
         in_progress.result.tests.extend(tests);
         in_progress.record_validation(started.elapsed());
         if !failures.is_empty() || self.options.captures.every_step {
@@ -107,7 +106,7 @@ impl ProjectRun<'_> {
         step: usize,
         request: &RequestStep,
         response: &StepResponse,
-    ) -> Result<Vec<StepTest>, Failure> {
+    ) -> Result<(Vec<StepTest>, Vec<Failure>), Failure> {
         let content_type = content_type(&response.head.headers).unwrap_or_default().to_owned();
         let status = response.head.status;
         let facts = ResponseFacts {

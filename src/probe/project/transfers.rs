@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::resolver::CaseResolver;
 use super::run_state::{PropertyOwner, RunState};
+use crate::domain::FailureKind;
 use crate::evaluate::json_value::{read_json, value_text, write_json};
 use crate::evaluate::xml_query::{NodeTransfer, select_value, set_nodes, transfer_nodes};
 use crate::net::Deadline;
@@ -12,20 +13,27 @@ use crate::syntax::escape::escape_xml_text;
 use crate::syntax::path_expression::{XPath, parse_xpath_with_prolog};
 
 /// Runs the transfers of a step, until `deadline` at most. Returns the failure of the first that failed and has
-/// `failOnError`.
+/// `failOnError`, or a timeout when it left some out.
 pub(super) fn run_transfers(
     state: &mut RunState,
     case: CaseIndex,
     step: usize,
     deadline: Deadline,
-) -> Option<String> {
+) -> Option<(FailureKind, String)> {
     let project = std::sync::Arc::clone(&state.project);
     let StepAction::Transfer(transfers) = &project.case(case).steps[step].action else { return None };
-    for transfer in transfers.iter().take_while(|_| !deadline.is_expired()) {
+    for (index, transfer) in transfers.iter().enumerate() {
+        if deadline.is_expired() {
+            let (left_out, count) = (transfers.len() - index, transfers.len());
+            let reason =
+                format!("{left_out} of {count} transfers were not run within {:?}", deadline.timeout);
+            return Some((FailureKind::TimedOut, reason));
+        }
         if let Err(reason) = run_transfer(state, case, transfer)
             && transfer.fail_on_error
         {
-            return Some(format!("transfer `{}`: {reason}", transfer.name));
+            let reason = format!("transfer `{}`: {reason}", transfer.name);
+            return Some((FailureKind::VariableNotExtracted, reason));
         }
     }
     None
@@ -145,4 +153,34 @@ fn missing_or(value: Option<Value>, transfer: &PropertyTransfer) -> Result<Trans
 
 fn parse_xpath(path: &str) -> Result<XPath, String> {
     parse_xpath_with_prolog(path).map_err(|error| format!("the XPath is not one of version 1.0: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::project::Project;
+
+    #[test]
+    fn transfers_that_are_left_out_fail_the_step() {
+        let project = r#"<con:soapui-project name="P" xmlns:con="http://eviware.com/soapui/config">
+            <con:testSuite name="S"><con:testCase name="C"><con:testStep type="transfer" name="T"><con:config>
+            <con:transfers><con:name>copy</con:name><con:sourceType>a</con:sourceType><con:sourceStep>#Project#</con:sourceStep>
+            <con:targetType>b</con:targetType><con:targetStep>#Project#</con:targetStep></con:transfers>
+            </con:config></con:testStep></con:testCase></con:testSuite>
+            <con:properties><con:property><con:name>a</con:name><con:value>1</con:value></con:property>
+            <con:property><con:name>b</con:name><con:value>2</con:value></con:property></con:properties></con:soapui-project>"#;
+        let project = Project::parse(project).unwrap();
+        let case = project.find_case("S", "C").unwrap();
+        let mut state = RunState::new(Arc::new(project));
+        state.ensure_case(case);
+        let (kind, reason) = run_transfers(&mut state, case, 0, Deadline::within(Duration::ZERO)).unwrap();
+        assert_eq!(kind, FailureKind::TimedOut);
+        assert!(reason.starts_with("1 of 1 transfers"), "{reason}");
+        assert_eq!(state.project_properties.get("b"), Some("2"));
+        assert!(run_transfers(&mut state, case, 0, Deadline::within(Duration::from_secs(60))).is_none());
+        assert_eq!(state.project_properties.get("b"), Some("1"));
+    }
 }
