@@ -196,6 +196,29 @@ async fn tokens_of_responses_are_masked() {
     let observation = run(&one_case(&steps.concat())).await;
     assert_eq!(service.last().target, "/l0gin-t0ken");
     failed(&observation, FailureKind::ProjectStepFailed, 6005);
-    let used = format!("{:?}", observation.details.steps[1]);
-    assert!(!used.contains("l0gin-t0ken"), "{used}");
+    assert_eq!(observation.details.steps.len(), 2);
+    for step in &observation.details.steps {
+        let shown = format!("{step:?}");
+        assert!(shown.contains("********") && !shown.contains("l0gin-t0ken"), "{shown}");
+    }
+    for capture in &observation.captures {
+        let content = String::from_utf8_lossy(capture.content.as_deref().unwrap_or_default());
+        assert!(!content.contains("l0gin-t0ken"), "{}: {content}", capture.name);
+    }
+    let shown = format!("{observation:?}");
+    assert!(!shown.contains("l0gin-t0ken"), "{shown}");
+}
+
+#[tokio::test]
+async fn expanded_values_of_sensitive_properties_are_masked() {
+    let service = start_service().await;
+    let steps = [
+        properties("V", &[("half", "h4lf"), ("password", "${V#half}-and-more")]),
+        http("Early", "POST", &service.url("/text"), "<con:request>h4lf-and-more</con:request>"),
+        http("Late", "POST", &service.url("/text"), "<con:request>is ${V#password}</con:request>"),
+    ];
+    let observation = run_passing(&one_case(&steps.concat())).await;
+    assert_eq!(service.last().body, "is h4lf-and-more");
+    let shown = format!("{observation:?}");
+    assert!(shown.contains("is ********") && !shown.contains("h4lf-and-more"), "{shown}");
 }

@@ -56,9 +56,11 @@ impl<'a> ProjectRun<'a> {
         }
     }
 
-    /// Returns the observation, complete up to the point where the run stopped.
-    pub(super) fn into_observation(self) -> Observation {
-        self.runner.observation
+    /// Returns the observation, complete up to the point where the run stopped. A value may have become a secret after
+    /// steps that show it, so that all is masked once more.
+    pub(super) fn into_observation(mut self) -> Observation {
+        self.learn_secrets();
+        self.runner.into_redacted_observation()
     }
 
     /// Runs the case of the monitor. The failure is recorded in the observation.
@@ -79,7 +81,7 @@ impl<'a> ProjectRun<'a> {
 
     /// Tells the runner the values of sensitive properties, so that no result shows them.
     pub(super) fn learn_secrets(&mut self) {
-        let secrets = self.state.secret_values();
+        let secrets = self.state.take_secret_values();
         self.runner.add_secrets(secrets);
     }
 
@@ -246,6 +248,7 @@ impl<'a> ProjectRun<'a> {
 
     /// Adds a step to the result and returns its failure.
     pub(super) fn finish_step(&mut self, step: StepInProgress) -> Option<Failure> {
+        self.learn_secrets();
         let failure = self.runner.finish_step(step, std::iter::empty());
         self.options.captures.apply(&mut self.runner.observation);
         failure

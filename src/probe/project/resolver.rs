@@ -66,6 +66,13 @@ impl<'s> CaseResolver<'s> {
 }
 
 impl PropertyResolver for CaseResolver<'_> {
+    fn note_value(&self, expression: PropertyExpression<'_>, value: &str) {
+        let (PropertyReference::Name(name)
+        | PropertyReference::Scoped(_, name)
+        | PropertyReference::Step(_, name)) = expression.reference;
+        self.state.note_value(name, value);
+    }
+
     fn resolve(&self, expression: PropertyExpression<'_>) -> Result<Option<String>, String> {
         let value = match expression.reference {
             PropertyReference::Name(name) => self.search(name),

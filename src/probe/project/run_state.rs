@@ -1,7 +1,8 @@
 //! The properties and responses of a run, which its steps read and change.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::evaluate::xml_query::response_as_xml;
@@ -16,6 +17,8 @@ pub(super) struct RunState {
     pub(super) project_properties: PropertyMap,
     suite_properties: BTreeMap<usize, PropertyMap>,
     cases: BTreeMap<CaseIndex, CaseState>,
+    /// Expanded values of sensitive properties that were resolved since they were last taken.
+    resolved_secrets: RefCell<BTreeSet<String>>,
 }
 
 /// The state of a case.
@@ -139,8 +142,19 @@ impl RunState {
         steps.filter_map(|step| step.response.as_ref()).map(|response| response.body.len()).sum()
     }
 
-    /// Returns the values of all properties whose names mark them as secret.
-    pub(super) fn secret_values(&self) -> Vec<String> {
+    /// Notes the expanded value of the property `name`, if its name marks it as secret.
+    pub(super) fn note_value(&self, name: &str, value: &str) {
+        if !value.is_empty() && is_sensitive_variable(&name.to_ascii_lowercase()) {
+            let mut secrets = self.resolved_secrets.borrow_mut();
+            if !secrets.contains(value) {
+                secrets.insert(value.to_owned());
+            }
+        }
+    }
+
+    /// Returns the values of all properties whose names mark them as secret, and those expanded since the last call.
+    pub(super) fn take_secret_values(&mut self) -> Vec<String> {
+        let resolved_secrets = self.resolved_secrets.take();
         let cases = self.cases.values();
         let case_properties = cases.flat_map(|case| {
             std::iter::once(&case.properties).chain(case.steps.iter().map(|step| &step.properties))
@@ -151,6 +165,7 @@ impl RunState {
             .flat_map(PropertyMap::iter)
             .filter(|(name, value)| !value.is_empty() && is_sensitive_variable(&name.to_ascii_lowercase()))
             .map(|(_, value)| value.to_owned())
+            .chain(resolved_secrets)
             .collect()
     }
 }
