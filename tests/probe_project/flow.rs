@@ -222,3 +222,56 @@ async fn expanded_values_of_sensitive_properties_are_masked() {
     let shown = format!("{observation:?}");
     assert!(shown.contains("is ********") && !shown.contains("h4lf-and-more"), "{shown}");
 }
+
+#[tokio::test]
+async fn what_a_run_keeps_is_bounded() {
+    let service = Service::start(|_| {
+        crate::probe_api::service::respond(200, "Content-Type: text/plain\r\n", "x".repeat(2 << 20))
+    })
+    .await;
+    let names: Vec<String> = (0..35).map(|number| format!("p{number}")).collect();
+    let values: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+    let copies = |count: usize| {
+        let copy = |name: &String| {
+            transfer("T", "", &[("sourceType", "Response"), ("targetStep", "V"), ("targetType", name)])
+        };
+        names.iter().take(count).map(copy).collect::<String>()
+    };
+    let script = |count: usize| {
+        let get = http("Get", "GET", &service.url("/"), "");
+        one_case(&[properties("V", &values), get, copies(count)].concat())
+    };
+    run_passing(&script(30)).await;
+    let detail = failed(&run(&script(35)).await, FailureKind::ProjectFailed, 60).detail.clone();
+    assert!(detail.contains("responses and properties have more than 64 MiB"), "{detail}");
+}
+
+#[tokio::test]
+async fn urls_and_header_fields_are_bounded() {
+    let service = start_service().await;
+    let value = "x".repeat(40_000);
+    let parameter = |name: &str, style: &str| {
+        format!(
+            "<con:parameter name=\"{name}\" style=\"{style}\"><con:value>${{V#long}}</con:value></con:parameter>"
+        )
+    };
+    for (path, parameters, expected) in [
+        ("/{a}{a}", parameter("a", "TEMPLATE"), "the URL has more than 65000 bytes"),
+        (
+            "/",
+            [parameter("a", "QUERY"), parameter("b", "QUERY")].concat(),
+            "the query has more than 65000 bytes",
+        ),
+        (
+            "/",
+            (0..8).map(|n| parameter(&format!("h{n}"), "HEADER")).collect(),
+            "the header fields have more than",
+        ),
+    ] {
+        let parameters = format!("<con:parameters>{parameters}</con:parameters>");
+        let get = http("Get", "GET", &service.url(path), &parameters);
+        let detail = run_failing(&one_case(&[properties("V", &[("long", &value)]), get].concat()), 5).await;
+        assert!(detail.contains(expected), "{detail}");
+    }
+    assert!(service.requests().is_empty());
+}

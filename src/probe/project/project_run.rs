@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use super::options::ProjectOptions;
 use super::resolver::CaseResolver;
-use super::run_state::RunState;
+use super::run_state::{MAX_KEPT_BYTES, RunState};
 use super::transfers::run_transfers;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::evaluate::xml_query::is_condition_true;
@@ -18,7 +18,7 @@ use crate::probe::request_steps::{RequestOptions, StepInProgress, StepRunner};
 use crate::project::model::{CaseIndex, GotoCondition, StepAction, TestCase};
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
-/// Size of all responses up to which paths are evaluated on the async thread, in bytes.
+/// Size of all responses and properties up to which paths are evaluated on the async thread, in bytes.
 const INLINE_BYTES: usize = 32 * 1024;
 /// Maximum number of steps of a run, with repeated ones.
 const MAX_EXECUTED_STEPS: u32 = 10_000;
@@ -150,6 +150,7 @@ impl<'a> ProjectRun<'a> {
 
     /// Fails when the run has had too many steps, or the time of the case is over.
     fn check_limits(&mut self, case: &TestCase) -> Result<(), Failure> {
+        self.check_memory()?;
         self.executed_steps += 1;
         let detail = if self.executed_steps > MAX_EXECUTED_STEPS {
             format!("it runs more than {MAX_EXECUTED_STEPS} steps")
@@ -159,6 +160,16 @@ impl<'a> ProjectRun<'a> {
         } else {
             return Ok(());
         };
+        Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail))
+    }
+
+    /// Fails when the responses and properties of the run are too large.
+    pub(super) fn check_memory(&self) -> Result<(), Failure> {
+        if !self.state.is_full() {
+            return Ok(());
+        }
+        let max_mib = MAX_KEPT_BYTES >> 20;
+        let detail = format!("its responses and properties have more than {max_mib} MiB");
         Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail))
     }
 
@@ -218,15 +229,16 @@ impl<'a> ProjectRun<'a> {
         Ok(Ok(target.and_then(|target| case.find_step(&target))))
     }
 
-    /// Runs `work` on the state: on another thread when it may take long, which grows with the responses and
-    /// `new_bytes` of a new one.
+    /// Runs `work` on the state: on another thread when it may take long, which grows with the state and `new_bytes` of a new
+    /// response. An error when the state has grown too large ends the run.
     pub(super) async fn compute<T: Send + 'static>(
         &mut self,
         new_bytes: usize,
         work: impl FnOnce(&mut RunState) -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        if self.state.response_bytes() + new_bytes <= INLINE_BYTES {
-            return Ok(work(&mut self.state));
+        if self.state.kept_bytes() + new_bytes <= INLINE_BYTES {
+            let result = work(&mut self.state);
+            return self.check_memory().map(|()| result);
         }
         let mut state = std::mem::take(&mut self.state);
         let with_state = move || {
@@ -236,7 +248,7 @@ impl<'a> ProjectRun<'a> {
         let (state, result) =
             run_blocking("evaluating the project", self.runner.cx.deadline, with_state).await?;
         self.state = state;
-        Ok(result)
+        self.check_memory().map(|()| result)
     }
 
     /// Begins the next step of the result.
