@@ -292,6 +292,10 @@ fn add_request_issues(node: Node<'_, '_>, step: &RequestStep, issues: &mut Issue
     if step.media_type.trim_start().starts_with("multipart/") {
         issues.add(node, format!("bodies of type `{}`", crate::syntax::truncate_value(&step.media_type)));
     }
+    let timeout = step.timeout_ms.trim();
+    if !timeout.is_empty() && !timeout.contains("${") && timeout.parse::<u64>().is_err() {
+        issues.add(node, format!("the timeout `{}`", short(timeout)));
+    }
     // Bodies cannot be written in UTF-16 and its kin.
     let encoding = encoding_rs::Encoding::for_label(step.encoding.trim().as_bytes());
     if encoding.is_none_or(|encoding| encoding.output_encoding() != encoding) {

@@ -124,7 +124,7 @@ async fn the_first_true_condition_is_followed() {
         (vec![(format!("{sum}2"), "End")], vec!["/xml", "/text"]),
         (vec![(format!("{sum}3"), "End")], vec!["/xml", "/json", "/text"]),
         (vec![(format!("{sum}3"), "Middle"), (format!("{sum}2"), "End")], vec!["/xml", "/text"]),
-        (vec![("//o:none".to_owned(), "End")], vec!["/xml", "/json", "/text"]),
+        (vec![("declare namespace o='urn:o'; //o:none".to_owned(), "End")], vec!["/xml", "/json", "/text"]),
         (vec![(format!("{sum}${{V#n}}"), "End")], vec!["/xml", "/text"]),
     ] {
         let before = service.requests().len();
@@ -274,4 +274,26 @@ async fn urls_and_header_fields_are_bounded() {
         assert!(detail.contains(expected), "{detail}");
     }
     assert!(service.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_goto_that_cannot_be_evaluated_fails() {
+    let service = start_service().await;
+    let closed = http("Closed", "GET", "http://127.0.0.1:9/", "");
+    let text = http("Text", "GET", &service.url("/text"), "");
+    let xml = http("Xml", "GET", &service.url("/xml"), "");
+    for (request, expression, reason) in [
+        (&text, "true()", ""),
+        (&xml, "//${V#broken}", "not one of version 1.0"),
+        (&xml, "//undeclared:a", ""),
+    ] {
+        let steps = [properties("V", &[("broken", "[")]), request.clone(), goto(&[(expression, "Branch")])];
+        let detail = run_failing(&one_case(&steps.concat()), 60).await;
+        assert!(detail.contains("`Branch`") && detail.contains(reason), "{detail}");
+    }
+    let steps = [closed, goto(&[("true()", "Closed")])].concat();
+    let observation = run(&project("", &case("Case", "failOnError=\"false\"", &steps))).await;
+    let branch = observation.details.steps.last().unwrap();
+    assert_eq!(branch.name, "Branch");
+    assert!(branch.failures[0].detail.contains("no response"), "{branch:?}");
 }

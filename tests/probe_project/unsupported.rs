@@ -80,6 +80,7 @@ async fn unsupported_parts_of_requests_are_listed() {
         format!("<con:settings><con:setting id=\"x@{name}\">{value}</con:setting></con:settings>")
     };
     for (attributes, children, reason) in [
+        ("timeout=\"soon\"", String::new(), "the timeout `soon`"),
         ("", login("NTLM"), "logins of type `NTLM`"),
         ("", login("SPNEGO/Kerberos"), "logins of type `SPNEGO/Kerberos`"),
         ("", login("OAuth 2.0"), "logins of type `OAuth 2.0`"),
@@ -196,6 +197,9 @@ async fn called_cases_are_listed_and_others_are_not() {
     let called = project("", &[case("Case", "", &call), case("Other", "", &groovy)].concat());
     assert!(run_unstarted(&called).await.contains("case `Other`, step `Script`"));
     run_passing(&project("", &[case("Case", "", ""), case("Other", "", &groovy)].concat())).await;
+    let off = project("", &[case("Case", "", &call), case("Other", "disabled=\"true\"", "")].concat());
+    let detail = run_unstarted(&off).await;
+    assert!(detail.contains("case `Case`, step `Call`: the called case is disabled"), "{detail}");
 }
 
 #[tokio::test]

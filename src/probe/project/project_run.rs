@@ -215,18 +215,22 @@ impl<'a> ProjectRun<'a> {
         let conditions = conditions.to_vec();
         let target = self
             .compute(0, move |state| {
-                let response = state.step(index, request)?.response.as_ref()?;
-                let xml = response.as_xml().ok()?;
+                let response = state.step(index, request).and_then(|step| step.response.as_ref());
+                let response = response.ok_or("the request before it has no response")?;
+                let xml = response.as_xml()?;
                 let resolver = CaseResolver::new(state, index);
-                let is_true = |condition: &&GotoCondition| {
-                    let expression = resolver.expand(&condition.expression).ok();
-                    let path = expression.and_then(|expression| parse_xpath_with_prolog(&expression).ok());
-                    path.is_some_and(|path| is_condition_true(&xml, &path).unwrap_or(false))
-                };
-                conditions.iter().find(is_true).map(|condition| condition.target_step.clone())
+                for condition in &conditions {
+                    let expression = resolver.expand(&condition.expression)?;
+                    let path = parse_xpath_with_prolog(&expression)
+                        .map_err(|error| format!("the XPath is not one of version 1.0: {error}"))?;
+                    if is_condition_true(&xml, &path)? {
+                        return Ok(Some(condition.target_step.clone()));
+                    }
+                }
+                Ok(None)
             })
             .await?;
-        Ok(Ok(target.and_then(|target| case.find_step(&target))))
+        Ok(target.map(|target| target.and_then(|target| case.find_step(&target))))
     }
 
     /// Runs `work` on the state: on another thread when it may take long, which grows with the state and `new_bytes` of a new

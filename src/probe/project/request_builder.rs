@@ -82,6 +82,10 @@ pub(super) fn build_request(
     let encoding = Encoding::for_label(request.encoding.trim().as_bytes()).unwrap_or(UTF_8);
     let body = parts.has_body.then(|| Bytes::from(encoding.encode(&body_text).0.into_owned()));
     let timeout = resolver.expand(&request.timeout_ms)?;
+    let timeout_ms = match timeout.trim() {
+        "" => None,
+        timeout => Some(timeout.parse::<u64>().map_err(|_| "the timeout is no number of milliseconds")?),
+    };
     Ok(BuiltRequest {
         spec: RequestSpec {
             url,
@@ -96,7 +100,7 @@ pub(super) fn build_request(
         },
         secrets: parts.secrets,
         body_text,
-        timeout_ms: timeout.trim().parse().ok().filter(|&timeout_ms| timeout_ms > 0),
+        timeout_ms: timeout_ms.filter(|&timeout_ms| timeout_ms > 0),
     })
 }
 
