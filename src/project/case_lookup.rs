@@ -36,6 +36,15 @@ impl Project {
             .flat_map(|suite| suite.cases.iter().map(|case| (suite.name.as_str(), case.name.as_str())))
     }
 
+    /// Returns the names of the cases that are enabled, in enabled suites, as [`Self::case_names`] does.
+    pub fn enabled_case_names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let suites = self.suites.iter().filter(|suite| !suite.disabled);
+        suites.flat_map(|suite| {
+            let cases = suite.cases.iter().filter(|case| !case.disabled);
+            cases.map(|case| (suite.name.as_str(), case.name.as_str()))
+        })
+    }
+
     /// Returns the case at `index`.
     pub(crate) fn case(&self, index: CaseIndex) -> &TestCase {
         &self.suites[index.suite].cases[index.case]

@@ -58,6 +58,9 @@ pub(crate) trait PropertyResolver {
     /// # Errors
     /// When its path cannot be evaluated.
     fn resolve(&self, expression: PropertyExpression<'_>) -> Result<Option<String>, String>;
+
+    /// Is told the value of `expression` once the expansions in it are replaced.
+    fn note_value(&self, _expression: PropertyExpression<'_>, _value: &str) {}
 }
 
 /// Expands `text` by `resolver`: inner expansions first, and expansions in values too. A missing value is empty;
@@ -119,8 +122,10 @@ impl Expander<'_> {
         } else {
             content.into()
         };
-        let value = self.resolver.resolve(PropertyExpression::parse(&inner))?.unwrap_or_default();
+        let expression = PropertyExpression::parse(&inner);
+        let value = self.resolver.resolve(expression)?.unwrap_or_default();
         let value = if value.contains("${") { self.expand(&value, false, depth + 1)? } else { value };
+        self.resolver.note_value(expression, &value);
         Ok(if entitize { escape_xml_text(&value) } else { value })
     }
 }

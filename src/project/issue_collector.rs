@@ -38,13 +38,18 @@ impl<'c, 't> IssueCollector<'c, 't> {
 
     /// Adds every expansion of Groovy in the texts of `node`, but not in disabled parts of it.
     pub(super) fn add_groovy_expansions(&mut self, node: Node<'_, '_>) {
-        for found in node.descendants().filter(|found| !is_in_disabled_part(*found, node)) {
-            let is_groovy = |text: &str| text.contains("${=");
+        let is_groovy = |text: &str| text.contains("${=");
+        let mut pending = vec![node];
+        while let Some(found) = pending.pop() {
+            if found != node && is_disabled(found) {
+                continue;
+            }
             if found.is_text() && found.text().is_some_and(is_groovy)
                 || found.attributes().any(|attribute| is_groovy(attribute.value()))
             {
                 self.add(found, "expansions of Groovy, `${=…}`");
             }
+            pending.extend(found.children().rev());
         }
     }
 
@@ -60,8 +65,4 @@ impl<'c, 't> IssueCollector<'c, 't> {
     pub(super) fn into_issues(self) -> Vec<UnsupportedItem> {
         self.issues
     }
-}
-
-fn is_in_disabled_part(node: Node<'_, '_>, root: Node<'_, '_>) -> bool {
-    node.ancestors().take_while(|ancestor| *ancestor != root).any(is_disabled)
 }

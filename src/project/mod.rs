@@ -7,6 +7,7 @@
 
 mod assertion_parser;
 mod case_lookup;
+mod copy_budget;
 pub(crate) mod expansion;
 mod interface_parser;
 mod issue_collector;
@@ -17,6 +18,7 @@ mod property_list;
 mod property_map;
 mod request_parser;
 mod source_positions;
+mod step_context;
 mod step_parser;
 mod transfer_parser;
 mod unsupported;

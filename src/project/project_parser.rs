@@ -2,19 +2,24 @@
 
 use roxmltree::Node;
 
-use super::interface_parser::{Interface, parse_interfaces};
+use super::copy_budget::CopyBudget;
+use super::interface_parser::{Interfaces, parse_interfaces};
 use super::issue_collector::IssueCollector;
 use super::model::{Project, TestCase, TestSuite};
 use super::project_error::ProjectError;
 use super::property_list::parse_property_list;
 use super::property_map::PropertyMap;
 use super::source_positions::SourcePositions;
-use super::step_parser::parse_step;
+use super::step_context::StepContext;
+use super::step_parser::{REQUEST_TYPES, parse_step};
 use super::xml_tree::{attribute, child, children, flag, is_disabled, is_named};
 use crate::script::parse_project_xml;
 
 /// Maximum number of suites, cases and steps of a project.
 const MAX_STEPS: usize = 20_000;
+
+/// Maximum nesting of elements.
+const MAX_DEPTH: usize = 256;
 
 impl Project {
     /// Parses the file of a project.
@@ -37,15 +42,20 @@ impl Project {
                 format!("the root must be `soapui-project` in the namespace of SoapUI, not `{name}`");
             return Err(error_at(root, message));
         }
-        let interfaces = parse_interfaces(root).map_err(|message| error_at(root, message))?;
-        let mut parser = ProjectParser { positions: &positions, interfaces, item_count: 0 };
+        if let Some(node) = first_too_deep(root) {
+            return Err(error_at(node, format!("elements are nested deeper than {MAX_DEPTH}")));
+        }
+        let budget = CopyBudget::new();
+        let interfaces = parse_interfaces(root, &budget).map_err(|message| error_at(root, message))?;
+        let mut parser = ProjectParser { positions: &positions, interfaces, budget, item_count: 0 };
         parser.parse_project(root).map_err(|message| error_at(root, message))
     }
 }
 
 struct ProjectParser<'c, 't> {
     positions: &'c SourcePositions<'t>,
-    interfaces: Vec<Interface>,
+    interfaces: Interfaces,
+    budget: CopyBudget,
     /// Number of suites, cases and steps so far.
     item_count: usize,
 }
@@ -93,13 +103,18 @@ impl ProjectParser<'_, '_> {
             0
         });
         let step_nodes: Vec<Node<'_, '_>> = children(node, "testStep").collect();
-        let mut steps = Vec::new();
-        for (index, step) in step_nodes.iter().enumerate() {
+        let step_names = step_nodes.iter().map(|step| attribute(*step, "name")).collect();
+        let next_requests = next_requests(&step_nodes);
+        let (mut steps, mut previous_request) = (Vec::new(), None);
+        for (step, next_request) in step_nodes.iter().zip(next_requests) {
             self.count_item()?;
             let place = format!("{}, step `{}`", issues.place, short(attribute(*step, "name")));
             let step_issues = IssueCollector::new(self.positions, place);
-            let (before, after) = (&step_nodes[..index], &step_nodes[index + 1..]);
-            steps.push(parse_step(*step, before, after, &self.interfaces, step_issues)?);
+            let (interfaces, budget) = (&self.interfaces, &self.budget);
+            let context =
+                StepContext { interfaces, budget, step_names: &step_names, previous_request, next_request };
+            steps.push(parse_step(*step, &context, step_issues)?);
+            previous_request = request_name(*step).or(previous_request);
         }
         Ok(TestCase {
             name,
@@ -132,6 +147,35 @@ impl ProjectParser<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Returns the name of a step that sends a request.
+fn request_name<'a>(step: Node<'a, '_>) -> Option<&'a str> {
+    REQUEST_TYPES.contains(&attribute(step, "type")).then(|| attribute(step, "name"))
+}
+
+/// Returns for each step the name of the next request after it.
+fn next_requests<'a>(steps: &[Node<'a, '_>]) -> Vec<Option<&'a str>> {
+    let mut names = vec![None; steps.len()];
+    let mut next = None;
+    for (name, step) in names.iter_mut().zip(steps).rev() {
+        *name = next;
+        next = request_name(*step).or(next);
+    }
+    names
+}
+
+/// Returns the first element that is nested too deep.
+fn first_too_deep<'a, 'i>(root: Node<'a, 'i>) -> Option<Node<'a, 'i>> {
+    let mut pending = vec![(root, 1)];
+    while let Some((node, depth)) = pending.pop() {
+        if depth > MAX_DEPTH {
+            return Some(node);
+        }
+        let elements = node.children().rev().filter(Node::is_element);
+        pending.extend(elements.map(|child| (child, depth + 1)));
+    }
+    None
 }
 
 fn short(name: &str) -> String {

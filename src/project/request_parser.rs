@@ -1,11 +1,17 @@
 //! The requests of steps: REST, HTTP and SOAP.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::assertion_parser::parse_assertions;
-use super::interface_parser::{Interface, RestMethod, RestResource, join_paths, parse_parameters};
+use super::interface_parser::{
+    Interface, check_parameter_count, join_paths, parameters_bytes, parse_parameters,
+};
 use super::issue_collector::IssueCollector;
 use super::model::{Parameter, RequestCredentials, RequestProtocol, RequestStep};
+use super::step_context::StepContext;
 use super::xml_tree::{attribute, child, child_text, children, flag, is_true, text};
 
 /// Maximum size of the header list of a request, in bytes.
@@ -15,107 +21,123 @@ const MAX_HEADER_LIST_NODES: u32 = 4000;
 /// Charset of bodies without one.
 const DEFAULT_ENCODING: &str = "UTF-8";
 
-/// Reads a step of type `restrequest` from its `config`.
+/// Reads a step of type `restrequest` from its `config`. Fails when it has too many parameters.
 pub(super) fn parse_rest_request(
     config: Node<'_, '_>,
-    interfaces: &[Interface],
+    context: &StepContext<'_, '_>,
     issues: &mut IssueCollector<'_, '_>,
-) -> Option<RequestStep> {
+) -> Result<Option<RequestStep>, String> {
     let service = attribute(config, "service");
-    let Some(interface) = interfaces.iter().find(|interface| interface.name == service) else {
-        issues.add(config, format!("the project has no interface `{service}`"));
-        return None;
+    let Some(interface) = context.interfaces.get(service) else {
+        issues.add(config, format!("the project has no interface `{}`", short(service)));
+        return Ok(None);
     };
     let (path, method_name) = (attribute(config, "resourcePath"), attribute(config, "methodName"));
-    let Some((resource, method)) = find_method(interface, path, method_name) else {
+    let Some((resource, method)) = interface.find_method(path, method_name) else {
+        let [service, path, method_name] = [service, path, method_name].map(short);
         issues.add(config, format!("interface `{service}` has no method `{method_name}` of `{path}`"));
-        return None;
+        return Ok(None);
     };
-    let request = required_child(config, "restRequest", issues)?;
+    let Some(request) = required_child(config, "restRequest", issues) else { return Ok(None) };
     add_interface_issues(config, interface, issues);
-    let mut parameters: Vec<Parameter> = Vec::new();
-    for parameter in resource.parameters.iter().chain(&method.parameters) {
-        match parameters.iter_mut().find(|other| other.name == parameter.name) {
-            Some(outer) => *outer = parameter.clone(),
-            None => parameters.push(parameter.clone()),
-        }
-    }
-    if let Some(values) = child(request, "parameters") {
-        for entry in children(values, "entry") {
-            let name = attribute(entry, "key");
-            if let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == name) {
-                attribute(entry, "value").clone_into(&mut parameter.value);
-            }
-        }
-    }
-    if let Some(order) = child(request, "parameterOrder") {
-        let order: Vec<String> = children(order, "entry").map(text).collect();
-        let place = |parameter: &Parameter| order.iter().position(|name| *name == parameter.name);
-        parameters.sort_by_key(|parameter| place(parameter).unwrap_or(usize::MAX));
-    }
+    let parameters = merge_parameters(&resource.parameters, &method.parameters, request, context)?;
     let step = parse_request(request, RequestProtocol::Rest, issues);
+    let copied_texts = [&interface.endpoint, &interface.base_path, &resource.path, &method.verb];
+    context.budget.charge(copied_texts.iter().map(|text| text.len()).sum())?;
     let endpoint = first_with_text([step.endpoint.clone(), interface.endpoint.clone()]);
-    Some(RequestStep {
+    Ok(Some(RequestStep {
         method: method.verb.to_ascii_uppercase(),
         endpoint,
         path: join_paths(&interface.base_path, &resource.path),
         parameters,
         ..step
-    })
+    }))
 }
 
-fn find_method<'i>(
-    interface: &'i Interface,
-    path: &str,
-    method_name: &str,
-) -> Option<(&'i RestResource, &'i RestMethod)> {
-    let has_path = |resource: &&RestResource| {
-        resource.path == path || join_paths(&interface.base_path, &resource.path) == path
-    };
-    interface.resources.iter().filter(has_path).find_map(|resource| {
-        let method = resource.methods.iter().find(|method| method.name == method_name)?;
-        Some((resource, method))
-    })
+/// Returns the parameters of a request: those of its method replace those of the resource, with the values and in the
+/// order of the step.
+fn merge_parameters(
+    of_resource: &[Parameter],
+    of_method: &[Parameter],
+    request: Node<'_, '_>,
+    context: &StepContext<'_, '_>,
+) -> Result<Vec<Parameter>, String> {
+    context.budget.charge(parameters_bytes(of_resource) + parameters_bytes(of_method))?;
+    let mut parameters: Vec<Parameter> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for parameter in of_resource.iter().chain(of_method) {
+        match places.entry(&parameter.name) {
+            Entry::Occupied(place) => parameters[*place.get()] = parameter.clone(),
+            Entry::Vacant(place) => {
+                place.insert(parameters.len());
+                parameters.push(parameter.clone());
+            }
+        }
+    }
+    check_parameter_count(parameters.len())?;
+    if let Some(values) = child(request, "parameters") {
+        for entry in children(values, "entry") {
+            if let Some(&place) = places.get(attribute(entry, "key")) {
+                attribute(entry, "value").clone_into(&mut parameters[place].value);
+            }
+        }
+    }
+    if let Some(order) = child(request, "parameterOrder") {
+        let mut order_places: HashMap<String, usize> = HashMap::new();
+        for (place, name) in children(order, "entry").map(text).enumerate() {
+            order_places.entry(name).or_insert(place);
+        }
+        parameters.sort_by_key(|parameter| order_places.get(&parameter.name).copied().unwrap_or(usize::MAX));
+    }
+    Ok(parameters)
 }
 
-/// Reads a step of type `httprequest` from its `config`.
-pub(super) fn parse_http_request(config: Node<'_, '_>, issues: &mut IssueCollector<'_, '_>) -> RequestStep {
+/// Reads a step of type `httprequest` from its `config`. Fails when it has too many parameters.
+pub(super) fn parse_http_request(
+    config: Node<'_, '_>,
+    issues: &mut IssueCollector<'_, '_>,
+) -> Result<RequestStep, String> {
     let method = match attribute(config, "method") {
         "" => "GET".to_owned(),
         method => method.to_ascii_uppercase(),
     };
-    let parameters = parse_parameters(config);
-    RequestStep { method, parameters, ..parse_request(config, RequestProtocol::Http, issues) }
+    let parameters = parse_parameters(config)?;
+    Ok(RequestStep { method, parameters, ..parse_request(config, RequestProtocol::Http, issues) })
 }
 
-/// Reads a step of type `request` from its `config`.
+/// Reads a step of type `request` from its `config`. Fails when steps repeat too much of their interfaces.
 pub(super) fn parse_soap_request(
     config: Node<'_, '_>,
-    interfaces: &[Interface],
+    context: &StepContext<'_, '_>,
     issues: &mut IssueCollector<'_, '_>,
-) -> Option<RequestStep> {
+) -> Result<Option<RequestStep>, String> {
     let (service, operation_name) = (child_text(config, "interface"), child_text(config, "operation"));
-    let Some(interface) = interfaces.iter().find(|interface| interface.name == service) else {
-        issues.add(config, format!("the project has no interface `{service}`"));
-        return None;
+    let Some(interface) = context.interfaces.get(&service) else {
+        issues.add(config, format!("the project has no interface `{}`", short(&service)));
+        return Ok(None);
     };
-    let Some(operation) = interface.operations.iter().find(|operation| operation.name == operation_name)
-    else {
+    let Some(action) = interface.operations.get(&operation_name) else {
+        let [service, operation_name] = [&*service, &*operation_name].map(short);
         issues.add(config, format!("interface `{service}` has no operation `{operation_name}`"));
-        return None;
+        return Ok(None);
     };
-    let request = required_child(config, "request", issues)?;
+    let Some(request) = required_child(config, "request", issues) else { return Ok(None) };
     add_interface_issues(config, interface, issues);
     let protocol = if interface.is_soap12 { RequestProtocol::Soap12 } else { RequestProtocol::Soap11 };
     let step = parse_request(request, protocol, issues);
     let endpoint = first_with_text([step.endpoint.clone(), interface.endpoint.clone()]);
-    Some(RequestStep {
+    context.budget.charge(interface.endpoint.len() + action.len())?;
+    Ok(Some(RequestStep {
         method: "POST".to_owned(),
         endpoint,
-        soap_action: operation.action.clone(),
+        soap_action: action.clone(),
         skip_soap_action: flag(request, "skipSoapAction", false),
         ..step
-    })
+    }))
+}
+
+fn short(name: &str) -> String {
+    crate::syntax::truncate_value(name)
 }
 
 fn first_with_text<const N: usize>(texts: [String; N]) -> String {
@@ -136,7 +158,7 @@ fn required_child<'a, 'i>(
 
 fn add_interface_issues(node: Node<'_, '_>, interface: &Interface, issues: &mut IssueCollector<'_, '_>) {
     if interface.has_endpoint_credentials {
-        issues.add(node, format!("credentials of the endpoints of interface `{}`", interface.name));
+        issues.add(node, format!("credentials of the endpoints of interface `{}`", short(&interface.name)));
     }
 }
 
@@ -269,6 +291,10 @@ fn add_request_issues(node: Node<'_, '_>, step: &RequestStep, issues: &mut Issue
     }
     if step.media_type.trim_start().starts_with("multipart/") {
         issues.add(node, format!("bodies of type `{}`", crate::syntax::truncate_value(&step.media_type)));
+    }
+    let timeout = step.timeout_ms.trim();
+    if !timeout.is_empty() && !timeout.contains("${") && timeout.parse::<u64>().is_err() {
+        issues.add(node, format!("the timeout `{}`", short(timeout)));
     }
     // Bodies cannot be written in UTF-16 and its kin.
     let encoding = encoding_rs::Encoding::for_label(step.encoding.trim().as_bytes());

@@ -1,28 +1,28 @@
 //! The steps of a case.
 
+use std::collections::HashSet;
+
 use roxmltree::Node;
 
 use super::assertion_parser::check_xpath;
-use super::interface_parser::Interface;
 use super::issue_collector::IssueCollector;
 use super::model::{CaseCall, GotoCondition, RequestStep, RunMode, StepAction, TestStep};
 use super::property_list::parse_property_list;
 use super::property_map::PropertyMap;
 use super::request_parser::{parse_http_request, parse_rest_request, parse_soap_request};
+use super::step_context::StepContext;
 use super::transfer_parser::parse_transfers;
 use super::xml_tree::{attribute, child, child_text, children, flag, is_disabled, is_true, text};
 
 /// Types of steps that send a request.
-const REQUEST_TYPES: [&str; 3] = ["restrequest", "httprequest", "request"];
+pub(super) const REQUEST_TYPES: [&str; 3] = ["restrequest", "httprequest", "request"];
 /// Maximum number of conditions of a step.
 const MAX_CONDITIONS: usize = 500;
 
-/// Reads a step; `before` and `after` are the other steps of its case. Fails when it has too many properties.
+/// Reads a step. Fails when it has too many properties or parameters, or repeats too much of the file.
 pub(super) fn parse_step(
     node: Node<'_, '_>,
-    before: &[Node<'_, '_>],
-    after: &[Node<'_, '_>],
-    interfaces: &[Interface],
+    context: &StepContext<'_, '_>,
     mut issues: IssueCollector<'_, '_>,
 ) -> Result<TestStep, String> {
     let name = attribute(node, "name").to_owned();
@@ -54,15 +54,10 @@ pub(super) fn parse_step(
             issues.add(node, "`config` is missing");
             StepAction::Unsupported
         }
-        ("restrequest", Some(config)) => request_action(parse_rest_request(config, interfaces, &mut issues)),
-        ("httprequest", Some(config)) => request_action(Some(parse_http_request(config, &mut issues))),
-        ("request", Some(config)) => request_action(parse_soap_request(config, interfaces, &mut issues)),
-        ("transfer", Some(config)) => {
-            let is_request = |step: &&Node<'_, '_>| REQUEST_TYPES.contains(&attribute(**step, "type"));
-            let previous = before.iter().rev().find(is_request).map(|step| attribute(*step, "name"));
-            let next = after.iter().find(is_request).map(|step| attribute(*step, "name"));
-            StepAction::Transfer(parse_transfers(config, previous, next, &mut issues))
-        }
+        ("restrequest", Some(config)) => request_action(parse_rest_request(config, context, &mut issues)?),
+        ("httprequest", Some(config)) => request_action(Some(parse_http_request(config, &mut issues)?)),
+        ("request", Some(config)) => request_action(parse_soap_request(config, context, &mut issues)?),
+        ("transfer", Some(config)) => StepAction::Transfer(parse_transfers(config, context, &mut issues)?),
         ("properties", Some(config)) => {
             if !child_text(config, "source").trim().is_empty() {
                 issues.add(node, "properties from files");
@@ -72,11 +67,7 @@ pub(super) fn parse_step(
                 None => PropertyMap::default(),
             })
         }
-        ("goto", Some(config)) => {
-            let names: Vec<&str> =
-                before.iter().chain([&node]).chain(after).map(|step| attribute(*step, "name")).collect();
-            StepAction::Goto(parse_conditions(config, &names, &mut issues))
-        }
+        ("goto", Some(config)) => StepAction::Goto(parse_conditions(config, context.step_names, &mut issues)),
         ("calltestcase", Some(config)) => StepAction::Call(parse_call(config)?),
         ("groovy", _) => unsupported_step(node, "Groovy scripts are not run", &mut issues),
         (other, _) => {
@@ -99,7 +90,7 @@ fn unsupported_step(node: Node<'_, '_>, what: &str, issues: &mut IssueCollector<
 /// Reads the conditions of a goto; `step_names` are the steps that it can go to.
 fn parse_conditions(
     config: Node<'_, '_>,
-    step_names: &[&str],
+    step_names: &HashSet<&str>,
     issues: &mut IssueCollector<'_, '_>,
 ) -> Vec<GotoCondition> {
     let mut conditions = Vec::new();
@@ -112,7 +103,7 @@ fn parse_conditions(
             issues.add(node, format!("condition `{name}`: conditions of type `{condition_type}`"));
         } else if let Err(reason) = check_xpath(&expression) {
             issues.add(node, format!("condition `{name}`: {reason}"));
-        } else if !step_names.contains(&target_step.as_str()) {
+        } else if !step_names.contains(target_step.as_str()) {
             let target_step = crate::syntax::truncate_value(&target_step);
             issues.add(node, format!("condition `{name}`: the case has no step `{target_step}`"));
         } else if conditions.len() == MAX_CONDITIONS {

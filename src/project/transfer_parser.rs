@@ -5,19 +5,21 @@ use roxmltree::Node;
 use super::assertion_parser::{check_json_path, check_xpath};
 use super::issue_collector::IssueCollector;
 use super::model::{PathLanguage, PropertyTransfer, TransferEnd};
+use super::step_context::StepContext;
 use super::xml_tree::{child_text, children, flag, is_disabled};
 
 /// Maximum number of transfers of a step.
 const MAX_TRANSFERS: usize = 500;
 
-/// Reads the enabled transfers of a step from its `config`. `previous_request` names the request before it, which is the
-/// source of transfers without one; `next_request` the one after it, which is their target.
+/// Reads the enabled transfers of a step from its `config`. The request before it is the source of transfers without one,
+/// the one after it their target. Fails when steps repeat too much.
 pub(super) fn parse_transfers(
     config: Node<'_, '_>,
-    previous_request: Option<&str>,
-    next_request: Option<&str>,
+    context: &StepContext<'_, '_>,
     issues: &mut IssueCollector<'_, '_>,
-) -> Vec<PropertyTransfer> {
+) -> Result<Vec<PropertyTransfer>, String> {
+    let (previous_request, next_request) = (context.previous_request, context.next_request);
+    let default_bytes = previous_request.map_or(0, str::len) + next_request.map_or(0, str::len);
     let mut transfers = Vec::new();
     for node in children(config, "transfers").filter(|transfer| !is_disabled(*transfer)) {
         if transfers.len() == MAX_TRANSFERS {
@@ -25,12 +27,13 @@ pub(super) fn parse_transfers(
             break;
         }
         let name = crate::syntax::truncate_value(&child_text(node, "name"));
+        context.budget.charge(default_bytes)?;
         match parse_transfer(node, previous_request, next_request) {
             Ok(transfer) => transfers.push(PropertyTransfer { name, ..transfer }),
             Err(reason) => issues.add(node, format!("transfer `{name}`: {reason}")),
         }
     }
-    transfers
+    Ok(transfers)
 }
 
 fn parse_transfer(

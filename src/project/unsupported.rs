@@ -45,14 +45,21 @@ fn add_case(
     for step in case.steps.iter().filter(|step| !step.disabled) {
         items.extend_from_slice(&step.issues);
         let StepAction::Call(call) = &step.action else { continue };
-        if let Some(called) = project.called_case(call, index.suite) {
-            pending.push(called);
-            continue;
-        }
+        let reason = match project.called_case(call, index.suite) {
+            Some(called) if project.suites[called.suite].disabled => {
+                "the suite of the called case is disabled"
+            }
+            Some(called) if project.case(called).disabled => "the called case is disabled",
+            Some(called) => {
+                pending.push(called);
+                continue;
+            }
+            None => "the called case does not exist",
+        };
         let (line, column) = step.position;
         let names = [&project.suites[index.suite].name, &case.name, &step.name];
         let [suite, case, step] = names.map(|name| crate::syntax::truncate_value(name));
-        let what = format!("suite `{suite}`, case `{case}`, step `{step}`: the called case does not exist");
+        let what = format!("suite `{suite}`, case `{case}`, step `{step}`: {reason}");
         items.push(UnsupportedItem { line, column, what });
     }
 }

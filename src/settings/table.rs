@@ -319,7 +319,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("checks.body_bytes", int_range(1_024, 1_073_741_824), "10485760", "Maximum size of a response body that is read, in bytes after decompression.").reloadable(),
     Setting::new("checks.user_agent", SettingType::Text, "null", "`User-Agent` of checks; null: `vigie/` and the version.").reloadable(),
     Setting::new("collections.enabled", SettingType::Bool, "true", "Whether this location runs collections and their scripts. false: their checks end as unknown, status 95.").reloadable(),
-    Setting::new("projects.enabled", SettingType::Bool, "true", "Whether they are run; false: their checks are unknown, with status 95.").reloadable(),
+    Setting::new("projects.enabled", SettingType::Bool, "true", "Whether this location runs SoapUI projects. false: their checks end as unknown, status 95.").reloadable(),
     Setting::new(
         "browser.chromium",
         SettingType::Text,

@@ -8,6 +8,24 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// The characters that are encoded in a part of a path or query: all but the unreserved ones (RFC 3986 2.3).
 const PERCENT_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// Returns `text` so that expanding the `${…}` of a SoapUI project in it gives it back: `$${` stands for `${`. What is escaped
+/// already stays as it is.
+pub(crate) fn escape_expansions(text: Cow<'_, str>) -> Cow<'_, str> {
+    let (mut escaped, mut copied_until) = (String::new(), 0);
+    for (index, _) in text.match_indices("${") {
+        if !text[..index].ends_with('$') {
+            escaped.push_str(&text[copied_until..index]);
+            escaped.push('$');
+            copied_until = index;
+        }
+    }
+    if escaped.is_empty() {
+        return text;
+    }
+    escaped.push_str(&text[copied_until..]);
+    Cow::Owned(escaped)
+}
+
 /// The escaping of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escape {

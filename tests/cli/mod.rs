@@ -4,6 +4,7 @@ mod apply;
 mod check;
 mod config;
 mod load;
+mod project;
 mod queries;
 mod render;
 mod support;

@@ -122,3 +122,33 @@ async fn recursion_is_bounded() {
         case("Case", "", &call("id-Case", "<con:runMode>SINGLETON_AND_FAIL</con:runMode>", &[], &[]));
     assert!(run_failing(&project("", &shared), 60).await.contains("running already"));
 }
+
+#[tokio::test]
+async fn secrets_of_called_cases_are_masked() {
+    let service = start_service().await;
+    let send = |name: &str, property: &str| {
+        let absent = assertion("Simple Contains", &[("token", "absent")]);
+        let body = format!("<con:request>pw is ${{#TestCase#{property}}}</con:request>");
+        http(name, "POST", &service.url("/text"), &format!("{body}{absent}"))
+    };
+    let login = case(
+        "Login",
+        "failOnError=\"false\"",
+        &[send("Own", "password"), send("Passed", "pass_token")].concat(),
+    );
+    let own = "<con:property><con:name>level</con:name>";
+    let login = login.replace(
+        own,
+        &format!(
+            "<con:property><con:name>password</con:name><con:value>hunter2</con:value></con:property>\
+             <con:property><con:name>pass_token</con:name><con:value/></con:property>{own}"
+        ),
+    );
+    let steps = call("id-Login", "", &[("pass_token", "passed-s3cret")], &[]);
+    let observation = run(&project("", &[login, case("Case", "", &steps)].concat())).await;
+    let bodies: Vec<String> = service.requests().into_iter().map(|request| request.body).collect();
+    assert_eq!(bodies, ["pw is hunter2", "pw is passed-s3cret"]);
+    let seen = format!("{observation:?}");
+    assert!(seen.contains("pw is ********"), "{seen}");
+    assert!(!seen.contains("hunter2") && !seen.contains("passed-s3cret"), "{seen}");
+}

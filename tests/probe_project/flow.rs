@@ -124,7 +124,7 @@ async fn the_first_true_condition_is_followed() {
         (vec![(format!("{sum}2"), "End")], vec!["/xml", "/text"]),
         (vec![(format!("{sum}3"), "End")], vec!["/xml", "/json", "/text"]),
         (vec![(format!("{sum}3"), "Middle"), (format!("{sum}2"), "End")], vec!["/xml", "/text"]),
-        (vec![("//o:none".to_owned(), "End")], vec!["/xml", "/json", "/text"]),
+        (vec![("declare namespace o='urn:o'; //o:none".to_owned(), "End")], vec!["/xml", "/json", "/text"]),
         (vec![(format!("{sum}${{V#n}}"), "End")], vec!["/xml", "/text"]),
     ] {
         let before = service.requests().len();
@@ -196,6 +196,104 @@ async fn tokens_of_responses_are_masked() {
     let observation = run(&one_case(&steps.concat())).await;
     assert_eq!(service.last().target, "/l0gin-t0ken");
     failed(&observation, FailureKind::ProjectStepFailed, 6005);
-    let used = format!("{:?}", observation.details.steps[1]);
-    assert!(!used.contains("l0gin-t0ken"), "{used}");
+    assert_eq!(observation.details.steps.len(), 2);
+    for step in &observation.details.steps {
+        let shown = format!("{step:?}");
+        assert!(shown.contains("********") && !shown.contains("l0gin-t0ken"), "{shown}");
+    }
+    for capture in &observation.captures {
+        let content = String::from_utf8_lossy(capture.content.as_deref().unwrap_or_default());
+        assert!(!content.contains("l0gin-t0ken"), "{}: {content}", capture.name);
+    }
+    let shown = format!("{observation:?}");
+    assert!(!shown.contains("l0gin-t0ken"), "{shown}");
+}
+
+#[tokio::test]
+async fn expanded_values_of_sensitive_properties_are_masked() {
+    let service = start_service().await;
+    let steps = [
+        properties("V", &[("half", "h4lf"), ("password", "${V#half}-and-more")]),
+        http("Early", "POST", &service.url("/text"), "<con:request>h4lf-and-more</con:request>"),
+        http("Late", "POST", &service.url("/text"), "<con:request>is ${V#password}</con:request>"),
+    ];
+    let observation = run_passing(&one_case(&steps.concat())).await;
+    assert_eq!(service.last().body, "is h4lf-and-more");
+    let shown = format!("{observation:?}");
+    assert!(shown.contains("is ********") && !shown.contains("h4lf-and-more"), "{shown}");
+}
+
+#[tokio::test]
+async fn what_a_run_keeps_is_bounded() {
+    let service = Service::start(|_| {
+        crate::probe_api::service::respond(200, "Content-Type: text/plain\r\n", "x".repeat(2 << 20))
+    })
+    .await;
+    let names: Vec<String> = (0..35).map(|number| format!("p{number}")).collect();
+    let values: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
+    let copies = |count: usize| {
+        let copy = |name: &String| {
+            transfer("T", "", &[("sourceType", "Response"), ("targetStep", "V"), ("targetType", name)])
+        };
+        names.iter().take(count).map(copy).collect::<String>()
+    };
+    let script = |count: usize| {
+        let get = http("Get", "GET", &service.url("/"), "");
+        one_case(&[properties("V", &values), get, copies(count)].concat())
+    };
+    run_passing(&script(30)).await;
+    let detail = failed(&run(&script(35)).await, FailureKind::ProjectFailed, 60).detail.clone();
+    assert!(detail.contains("responses and properties have more than 64 MiB"), "{detail}");
+}
+
+#[tokio::test]
+async fn urls_and_header_fields_are_bounded() {
+    let service = start_service().await;
+    let value = "x".repeat(40_000);
+    let parameter = |name: &str, style: &str| {
+        format!(
+            "<con:parameter name=\"{name}\" style=\"{style}\"><con:value>${{V#long}}</con:value></con:parameter>"
+        )
+    };
+    for (path, parameters, expected) in [
+        ("/{a}{a}", parameter("a", "TEMPLATE"), "the URL has more than 65000 bytes"),
+        (
+            "/",
+            [parameter("a", "QUERY"), parameter("b", "QUERY")].concat(),
+            "the query has more than 65000 bytes",
+        ),
+        (
+            "/",
+            (0..8).map(|n| parameter(&format!("h{n}"), "HEADER")).collect(),
+            "the header fields have more than",
+        ),
+    ] {
+        let parameters = format!("<con:parameters>{parameters}</con:parameters>");
+        let get = http("Get", "GET", &service.url(path), &parameters);
+        let detail = run_failing(&one_case(&[properties("V", &[("long", &value)]), get].concat()), 5).await;
+        assert!(detail.contains(expected), "{detail}");
+    }
+    assert!(service.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_goto_that_cannot_be_evaluated_fails() {
+    let service = start_service().await;
+    let closed = http("Closed", "GET", "http://127.0.0.1:9/", "");
+    let text = http("Text", "GET", &service.url("/text"), "");
+    let xml = http("Xml", "GET", &service.url("/xml"), "");
+    for (request, expression, reason) in [
+        (&text, "true()", ""),
+        (&xml, "//${V#broken}", "not one of version 1.0"),
+        (&xml, "//undeclared:a", ""),
+    ] {
+        let steps = [properties("V", &[("broken", "[")]), request.clone(), goto(&[(expression, "Branch")])];
+        let detail = run_failing(&one_case(&steps.concat()), 60).await;
+        assert!(detail.contains("`Branch`") && detail.contains(reason), "{detail}");
+    }
+    let steps = [closed, goto(&[("true()", "Closed")])].concat();
+    let observation = run(&project("", &case("Case", "failOnError=\"false\"", &steps))).await;
+    let branch = observation.details.steps.last().unwrap();
+    assert_eq!(branch.name, "Branch");
+    assert!(branch.failures[0].detail.contains("no response"), "{branch:?}");
 }

@@ -217,3 +217,83 @@ async fn ends_that_do_not_exist_fail_the_transfer() {
         run_passing(&script(&service, &[transfer("T", "", ends)], "")).await;
     }
 }
+
+#[tokio::test]
+async fn expansions_of_a_service_are_not_expanded() {
+    let body = r##"{"text": "${#Project#api_token}", "list": ["${#Project#api_token}"], "ref": "\u0024{#Project#api_token}"}"##;
+    let service = crate::probe_api::service::Service::start(move |request| match &*request.target {
+        "/evil" => crate::probe_api::service::respond_json(body),
+        "/xml" => crate::probe_api::service::respond(
+            200,
+            "Content-Type: text/xml\r\n",
+            "<a><b>&#36;{#Project#api_token}</b><c>${#Project#api_token}</c></a>",
+        ),
+        _ => crate::probe_api::service::respond_json("{}"),
+    })
+    .await;
+    let evil = http("Evil", "GET", &service.url("/evil"), "");
+    let xml = http("Xml", "GET", &service.url("/xml"), "");
+    let to = |name: &str, source: &[(&str, &str)], target: &[(&str, &str)]| {
+        transfer(name, "failOnError=\"true\"", &[source, target].concat())
+    };
+    let json_source =
+        |path: &'static str| [("sourceStep", "Evil"), ("sourceType", "Response"), ("sourcePath", path)];
+    let xml_source =
+        |path: &'static str| [("sourceStep", "Xml"), ("sourceType", "Response"), ("sourcePath", path)];
+    let from_out = [("sourceStep", "#TestCase#"), ("sourceType", "out")];
+    let literal = "${#Project#api_token}";
+    let to_request =
+        |path: &'static str| [("targetStep", "Send"), ("targetType", "Request"), ("targetPath", path)];
+    let own = "<r><x>1</x><y>${#Project#level}</y></r>";
+    let filled = "<r><x>${#Project#api_token}</x><y>project</y></r>";
+    for (transfers, sent, expected) in [
+        (vec![], "${Evil#Response#$.text}", literal),
+        (vec![], "${Evil#Response#$.ref}", literal),
+        (vec![], "${Evil#Response}", body),
+        (vec![], "${Evil#ResponseAsXml#//*[local-name()='text']}", literal),
+        (vec![], "${Xml#Response#//b}", literal),
+        (vec![to("T", &json_source("$.text"), &OUT)], "${#TestCase#out}", literal),
+        (
+            vec![to("T", &json_source("$.ref"), &OUT)],
+            "${#TestCase#out} ${#Project#level}",
+            "${#Project#api_token} project",
+        ),
+        (vec![to("T", &json_source("$.list"), &OUT)], "${#TestCase#out}", r#"["${#Project#api_token}"]"#),
+        (vec![to("T", &json_source("$.text"), &to_request("//x"))], own, filled),
+        (vec![to("T", &xml_source("//b"), &to_request("//x"))], own, filled),
+        (vec![to("T", &xml_source("//c"), &to_request("//x"))], own, filled),
+        (
+            vec![
+                to("T", &json_source("$.ref"), &OUT),
+                to("U", &from_out, &[("targetStep", "V"), ("targetType", "target")]),
+            ],
+            "${V#target}",
+            literal,
+        ),
+        (
+            vec![
+                to("T", &[("sourceStep", "Xml"), ("sourceType", "Response")], &OUT),
+                to(
+                    "U",
+                    &[&from_out[..], &[("sourcePath", "//b")]].concat(),
+                    &[("targetStep", "V"), ("targetType", "target")],
+                ),
+            ],
+            "${V#target}",
+            literal,
+        ),
+        (vec![], "${First#RawRequest}", literal),
+    ] {
+        let steps = [
+            properties("V", &[("target", "")]),
+            evil.clone(),
+            xml.clone(),
+            http("First", "POST", &service.url("/"), "<con:request>${Evil#Response#$.text}</con:request>"),
+            transfers.concat(),
+            http("Send", "POST", &service.url("/"), &format!("<con:request>{}</con:request>", escape(sent))),
+        ];
+        run_passing(&one_case(&steps.concat())).await;
+        assert_eq!(service.last().body, expected, "{sent}");
+        assert!(service.requests().iter().all(|request| !request.body.contains("pr0ject-s3cret")), "{sent}");
+    }
+}

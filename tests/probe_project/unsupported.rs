@@ -80,6 +80,7 @@ async fn unsupported_parts_of_requests_are_listed() {
         format!("<con:settings><con:setting id=\"x@{name}\">{value}</con:setting></con:settings>")
     };
     for (attributes, children, reason) in [
+        ("timeout=\"soon\"", String::new(), "the timeout `soon`"),
         ("", login("NTLM"), "logins of type `NTLM`"),
         ("", login("SPNEGO/Kerberos"), "logins of type `SPNEGO/Kerberos`"),
         ("", login("OAuth 2.0"), "logins of type `OAuth 2.0`"),
@@ -196,6 +197,9 @@ async fn called_cases_are_listed_and_others_are_not() {
     let called = project("", &[case("Case", "", &call), case("Other", "", &groovy)].concat());
     assert!(run_unstarted(&called).await.contains("case `Other`, step `Script`"));
     run_passing(&project("", &[case("Case", "", ""), case("Other", "", &groovy)].concat())).await;
+    let off = project("", &[case("Case", "", &call), case("Other", "disabled=\"true\"", "")].concat());
+    let detail = run_unstarted(&off).await;
+    assert!(detail.contains("case `Case`, step `Call`: the called case is disabled"), "{detail}");
 }
 
 #[tokio::test]
@@ -205,8 +209,17 @@ async fn broken_and_hostile_files_do_not_start() {
     let doctype = script.replace("?>\n", "?>\n<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]>\n");
     assert!(run_unstarted(&doctype).await.contains("document types are not allowed"));
     assert!(run_unstarted(&script[..script.len() - 5]).await.starts_with("line "));
-    let deep = format!("<a>{}{}</a>", "<b>".repeat(5000), "</b>".repeat(5000));
-    run_unstarted(&deep).await;
+    // The root, suite, case and step, and their configuration, are five of the 256.
+    for (depth, is_refused) in [(251, false), (252, true), (5000, true)] {
+        let nested = format!("<con:config>{}{}</con:config>", "<b>".repeat(depth), "</b>".repeat(depth));
+        let script = one_case(&step("properties", "V", &nested));
+        if is_refused {
+            let detail = run_unstarted(&script).await;
+            assert!(detail.contains("elements are nested deeper than 256"), "{depth}: {detail}");
+        } else {
+            run_passing(&script).await;
+        }
+    }
     let names: Vec<String> = (0..1001).map(|number| format!("p{number}")).collect();
     let values: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
     let many = one_case(&properties("V", &values));
@@ -215,4 +228,45 @@ async fn broken_and_hostile_files_do_not_start() {
     let detail = run_unstarted(&items).await;
     assert!(detail.len() < 2100 && detail.contains("; and "), "{detail}");
     assert!(service.requests().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_file_makes_the_parser_copy_is_bounded() {
+    let parameters = |count: usize| {
+        let list: String =
+            (0..count).map(|number| format!("<con:parameter name=\"p{number}\" style=\"PLAIN\"/>")).collect();
+        format!("<con:parameters>{list}</con:parameters>")
+    };
+    let service = start_service().await;
+    run_passing(&one_case(&http("Get", "GET", &service.url("/json"), &parameters(1000)))).await;
+    let detail = run_unstarted(&one_case(&request("", &parameters(1001)))).await;
+    assert!(detail.contains("a request has more than 1000 parameters"), "{detail}");
+    let path = "/v1/items/{id}";
+    let read = "<con:method name=\"Read\" method=\"GET\"><con:parameters>";
+    let with_parameter = |value: &str| {
+        let parameter = format!(
+            "<con:parameter name=\"long\" style=\"PLAIN\"><con:value>{value}</con:value></con:parameter>"
+        );
+        rest_interface(&service.url("")).replace(read, &format!("{read}{parameter}"))
+    };
+    let steps = |count: usize| case("Case", "", &rest("R", path, "Read", "").repeat(count));
+    run_passing(&project(&with_parameter("x"), &steps(2))).await;
+    let before = service.requests().len();
+    let detail = run_unstarted(&project(&with_parameter(&"x".repeat(1 << 20)), &steps(100))).await;
+    assert!(detail.contains("steps repeat more than 64 MiB"), "{detail}");
+    let more: String = (0..600).map(|number| format!("<con:parameter name=\"p{number}\"/>")).collect();
+    let both = rest_interface("http://127.0.0.1:9").replace(read, &format!("{read}{more}")).replace(
+        "<con:parameter><con:name>id</con:name>",
+        &format!("{}<con:parameter><con:name>id</con:name>", more.replace("\"p", "\"q")),
+    );
+    let detail = run_unstarted(&project(&both, &steps(1))).await;
+    assert!(detail.contains("a request has more than 1000 parameters"), "{detail}");
+    // Transfers name the request before them.
+    let long_name = "n".repeat(1 << 20);
+    let transfers =
+        transfer("T", "", &[("sourceType", "Response"), ("targetStep", "#TestCase#"), ("targetType", "out")]);
+    let named = http(&long_name, "GET", &service.url("/json"), "");
+    let detail = run_unstarted(&one_case(&format!("{named}{}", transfers.repeat(100)))).await;
+    assert!(detail.contains("steps repeat more than 64 MiB"), "{detail}");
+    assert_eq!(service.requests().len(), before);
 }

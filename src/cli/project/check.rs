@@ -62,7 +62,10 @@ fn check_cases(name: &str, project: &Project, args: &Args) -> (String, bool) {
         args.suite.as_deref().is_none_or(|wanted| wanted == *suite)
             && args.case.as_deref().is_none_or(|wanted| wanted == *case)
     };
-    let mut cases: Vec<(&str, &str)> = project.case_names().filter(chosen).collect();
+    let mut cases: Vec<(&str, &str)> = match &args.suite {
+        Some(_) => project.case_names().filter(chosen).collect(),
+        None => project.enabled_case_names().collect(),
+    };
     if let (true, Some(suite)) = (cases.is_empty(), args.suite.as_deref()) {
         // It does not exist: the list says so.
         cases.push((suite, args.case.as_deref().unwrap_or_default()));

@@ -1,5 +1,6 @@
 //! Sets nodes of an XML text, by a value or from the nodes of another.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::node_source::{
@@ -7,7 +8,7 @@ use super::node_source::{
 };
 use super::selection::{NODE_BUDGET, element_text};
 use crate::evaluate::xpath::{XPathNode, XPathResult, XmlDocument};
-use crate::syntax::escape::escape_xml_text;
+use crate::syntax::escape::{escape_expansions, escape_xml_text};
 use crate::syntax::path_expression::XPath;
 
 /// How nodes are transferred from one text to another.
@@ -23,6 +24,8 @@ pub struct NodeTransfer {
     pub ignore_empty: bool,
     /// Whether values are escaped for XML once more.
     pub entitize: bool,
+    /// Whether `${` in values is escaped, as `$${`.
+    pub escapes_expansions: bool,
 }
 
 /// Returns `xml` with `value` as the text of the first node that `path` selects, or of all of them.
@@ -61,7 +64,8 @@ pub fn transfer_nodes(
     let sources = match source_document.select(source_path, &Cell::new(NODE_BUDGET))? {
         XPathResult::Nodes(nodes) => nodes,
         XPathResult::Text(text) => {
-            let edits = targets.iter().take(1).filter_map(|node| value_edit(target, node, &text)).collect();
+            let edit = targets.iter().take(1).filter_map(|node| value_edit(target, node, &text));
+            let edits = edit.map(|edit| escaped_edit(edit, transfer)).collect();
             return Ok(Some(apply_edits(target, edits)));
         }
     };
@@ -69,8 +73,17 @@ pub fn transfer_nodes(
     let count = if transfer.to_all { targets.len() } else { targets.len().min(sources.len()) };
     let pairs = targets.iter().take(count).enumerate();
     let pairs = pairs.map(|(index, node)| (sources.get(index).unwrap_or(last), node));
-    let edits = pairs.filter_map(|(from, to)| node_edit((source, from), (target, to), transfer)).collect();
+    let edits = pairs.filter_map(|(from, to)| node_edit((source, from), (target, to), transfer));
+    let edits = edits.map(|edit| escaped_edit(edit, transfer)).collect();
     Ok(Some(apply_edits(target, edits)))
+}
+
+fn escaped_edit(edit: TextEdit, transfer: NodeTransfer) -> TextEdit {
+    if !transfer.escapes_expansions {
+        return edit;
+    }
+    let replacement = escape_expansions(Cow::Owned(edit.replacement)).into_owned();
+    TextEdit { replacement, ..edit }
 }
 
 fn select_nodes<'d>(document: &'d XmlDocument<'_>, path: &XPath) -> Result<Vec<XPathNode<'d>>, String> {

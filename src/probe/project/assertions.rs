@@ -28,18 +28,19 @@ pub(super) struct ResponseFacts {
     pub(super) patterns: Arc<PatternCache>,
 }
 
-/// Checks the assertions of a step on its stored response. Returns each of them with its outcome.
+/// Checks the assertions of a step on its stored response. Returns each of them with its outcome, and the failures: those
+/// of assertions that do not hold, and a timeout when it left some out.
 pub(super) fn check_assertions(
     state: &RunState,
     case: CaseIndex,
     step: usize,
     facts: &ResponseFacts,
-) -> Vec<StepTest> {
+) -> (Vec<StepTest>, Vec<Failure>) {
     let StepAction::Request(request) = &state.project.case(case).steps[step].action else {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     };
     let Some(response) = state.step(case, step).and_then(|step| step.response.as_ref()) else {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     };
     let resolver = CaseResolver::new(state, case);
     let check = AssertionCheck { resolver, response, facts };
@@ -49,11 +50,19 @@ pub(super) fn check_assertions(
         let outcome = if reason.is_some() { StepTestOutcome::Failed } else { StepTestOutcome::Passed };
         StepTest { name: truncate(&assertion.name, MAX_NAME_CHARS), outcome, reason }
     };
-    assertions.map(to_test).collect()
+    let tests: Vec<StepTest> = assertions.map(to_test).collect();
+    let mut failures: Vec<Failure> = tests.iter().filter_map(assertion_failure).collect();
+    let unchecked = request.assertions.len() - tests.len();
+    if unchecked > 0 {
+        let (count, timeout) = (request.assertions.len(), facts.deadline.timeout);
+        let detail = format!("{unchecked} of {count} assertions were not checked within {timeout:?}");
+        failures.push(Failure::new(Phase::Validate, FailureKind::TimedOut, detail));
+    }
+    (tests, failures)
 }
 
 /// Returns the failure of an assertion that did not hold.
-pub(super) fn assertion_failure(test: &StepTest) -> Option<Failure> {
+fn assertion_failure(test: &StepTest) -> Option<Failure> {
     let reason = test.reason.as_deref().filter(|_| test.outcome == StepTestOutcome::Failed)?;
     let detail = format!("assertion `{}`: {reason}", test.name);
     Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))

@@ -7,6 +7,7 @@ use super::resolver::CaseResolver;
 use super::run_state::{CaseState, PropertyOwner, RunState};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::project::model::{CaseCall, CaseIndex, RunMode};
+use crate::syntax::escape::escape_expansions;
 
 /// Maximum nesting of calls.
 const MAX_CALL_DEPTH: usize = 16;
@@ -37,13 +38,16 @@ impl ProjectRun<'_> {
             return Ok(Some(self.fail_step(caller, step, FailureKind::ProjectFailed, reason)));
         }
         self.state.ensure_case(called);
+        self.learn_secrets();
         let saved_state = match call.run_mode {
-            RunMode::Copy => self.state.case(called).cloned(),
+            RunMode::Copy => self.state.put_aside(called),
             RunMode::Shared => None,
         };
+        self.check_memory()?;
         let own_call = call.clone();
         let passed =
             self.compute(0, move |state| pass_properties(state, (caller, step), &own_call, called)).await?;
+        self.learn_secrets();
         if let Err(reason) = passed {
             return Ok(Some(self.fail_step(caller, step, FailureKind::VariableInvalid, &reason)));
         }
@@ -73,19 +77,21 @@ impl ProjectRun<'_> {
         saved_state: Option<CaseState>,
     ) {
         let case = self.state.case(called);
-        let returned: Vec<(String, String)> = call
+        let returned: Vec<(String, String, bool)> = call
             .return_properties
             .iter()
-            .filter_map(|name| Some((name.clone(), case?.properties.get(name)?.to_owned())))
+            .filter_map(|name| {
+                let properties = &case?.properties;
+                Some((name.clone(), properties.get(name)?.to_owned(), properties.is_from_response(name)))
+            })
             .collect();
         if let Some(saved_state) = saved_state {
-            *self.state.case_mut(called) = saved_state;
+            self.state.put_back(called, saved_state);
         }
-        if let Some(properties) = self.state.properties_mut(caller, PropertyOwner::Step(step)) {
-            for (name, value) in returned {
-                properties.set(&name, value);
-            }
+        for (name, value, is_from_response) in returned {
+            self.state.set_property(caller, PropertyOwner::Step(step), &name, (value, is_from_response));
         }
+        self.learn_secrets();
     }
 }
 
@@ -110,9 +116,10 @@ fn pass_properties(
             passed.push((name, value));
         }
     }
-    let properties = &mut state.case_mut(called).properties;
     for (name, value) in passed {
-        properties.set(name, value);
+        // Nothing is left to be expanded.
+        let value = escape_expansions(value.into()).into_owned();
+        state.set_property(called, PropertyOwner::Case, name, (value, true));
     }
     Ok(())
 }

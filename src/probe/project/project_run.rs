@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use super::options::ProjectOptions;
 use super::resolver::CaseResolver;
-use super::run_state::RunState;
+use super::run_state::{MAX_KEPT_BYTES, RunState};
 use super::transfers::run_transfers;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::evaluate::xml_query::is_condition_true;
@@ -18,7 +18,7 @@ use crate::probe::request_steps::{RequestOptions, StepInProgress, StepRunner};
 use crate::project::model::{CaseIndex, GotoCondition, StepAction, TestCase};
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
-/// Size of all responses up to which paths are evaluated on the async thread, in bytes.
+/// Size of all responses and properties up to which paths are evaluated on the async thread, in bytes.
 const INLINE_BYTES: usize = 32 * 1024;
 /// Maximum number of steps of a run, with repeated ones.
 const MAX_EXECUTED_STEPS: u32 = 10_000;
@@ -56,9 +56,11 @@ impl<'a> ProjectRun<'a> {
         }
     }
 
-    /// Returns the observation, complete up to the point where the run stopped.
-    pub(super) fn into_observation(self) -> Observation {
-        self.runner.observation
+    /// Returns the observation, complete up to the point where the run stopped. A value may have become a secret after
+    /// steps that show it, so that all is masked once more.
+    pub(super) fn into_observation(mut self) -> Observation {
+        self.learn_secrets();
+        self.runner.into_redacted_observation()
     }
 
     /// Runs the case of the monitor. The failure is recorded in the observation.
@@ -68,14 +70,19 @@ impl<'a> ProjectRun<'a> {
         for (name, value) in &*self.options.preset_properties {
             self.state.project_properties.set(name, value.clone());
         }
-        let secrets = self.state.secret_values();
-        self.runner.add_secrets(secrets);
+        self.learn_secrets();
         let failure = match self.run_case(case, false).await {
             Ok(None) => return,
             Ok(Some(failure)) => failure.into_project_step_failure(),
             Err(failure) => failure,
         };
         self.runner.observation.record_failure(failure);
+    }
+
+    /// Tells the runner the values of sensitive properties, so that no result shows them.
+    pub(super) fn learn_secrets(&mut self) {
+        let secrets = self.state.take_secret_values();
+        self.runner.add_secrets(secrets);
     }
 
     /// Runs a case. Returns the failure of the step that failed it; an error ends the run.
@@ -115,11 +122,8 @@ impl<'a> ProjectRun<'a> {
                     let deadline = self.runner.cx.deadline;
                     let failed =
                         self.compute(0, move |state| run_transfers(state, index, current, deadline)).await?;
-                    let secrets = self.state.secret_values();
-                    self.runner.add_secrets(secrets);
-                    failed.map(|reason| {
-                        self.fail_step(index, current, FailureKind::VariableNotExtracted, &reason)
-                    })
+                    self.learn_secrets();
+                    failed.map(|(kind, reason)| self.fail_step(index, current, kind, &reason))
                 }
                 StepAction::Delay(delay) => self.run_delay(index, current, delay).await?,
                 StepAction::Goto(conditions) => {
@@ -146,6 +150,7 @@ impl<'a> ProjectRun<'a> {
 
     /// Fails when the run has had too many steps, or the time of the case is over.
     fn check_limits(&mut self, case: &TestCase) -> Result<(), Failure> {
+        self.check_memory()?;
         self.executed_steps += 1;
         let detail = if self.executed_steps > MAX_EXECUTED_STEPS {
             format!("it runs more than {MAX_EXECUTED_STEPS} steps")
@@ -155,6 +160,16 @@ impl<'a> ProjectRun<'a> {
         } else {
             return Ok(());
         };
+        Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail))
+    }
+
+    /// Fails when the responses and properties of the run are too large.
+    pub(super) fn check_memory(&self) -> Result<(), Failure> {
+        if !self.state.is_full() {
+            return Ok(());
+        }
+        let max_mib = MAX_KEPT_BYTES >> 20;
+        let detail = format!("its responses and properties have more than {max_mib} MiB");
         Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail))
     }
 
@@ -200,29 +215,34 @@ impl<'a> ProjectRun<'a> {
         let conditions = conditions.to_vec();
         let target = self
             .compute(0, move |state| {
-                let response = state.step(index, request)?.response.as_ref()?;
-                let xml = response.as_xml().ok()?;
+                let response = state.step(index, request).and_then(|step| step.response.as_ref());
+                let response = response.ok_or("the request before it has no response")?;
+                let xml = response.as_xml()?;
                 let resolver = CaseResolver::new(state, index);
-                let is_true = |condition: &&GotoCondition| {
-                    let expression = resolver.expand(&condition.expression).ok();
-                    let path = expression.and_then(|expression| parse_xpath_with_prolog(&expression).ok());
-                    path.is_some_and(|path| is_condition_true(&xml, &path).unwrap_or(false))
-                };
-                conditions.iter().find(is_true).map(|condition| condition.target_step.clone())
+                for condition in &conditions {
+                    let expression = resolver.expand(&condition.expression)?;
+                    let path = parse_xpath_with_prolog(&expression)
+                        .map_err(|error| format!("the XPath is not one of version 1.0: {error}"))?;
+                    if is_condition_true(&xml, &path)? {
+                        return Ok(Some(condition.target_step.clone()));
+                    }
+                }
+                Ok(None)
             })
             .await?;
-        Ok(Ok(target.and_then(|target| case.find_step(&target))))
+        Ok(target.map(|target| target.and_then(|target| case.find_step(&target))))
     }
 
-    /// Runs `work` on the state: on another thread when it may take long, which grows with the responses and
-    /// `new_bytes` of a new one.
+    /// Runs `work` on the state: on another thread when it may take long, which grows with the state and `new_bytes` of a new
+    /// response. An error when the state has grown too large ends the run.
     pub(super) async fn compute<T: Send + 'static>(
         &mut self,
         new_bytes: usize,
         work: impl FnOnce(&mut RunState) -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        if self.state.response_bytes() + new_bytes <= INLINE_BYTES {
-            return Ok(work(&mut self.state));
+        if self.state.kept_bytes() + new_bytes <= INLINE_BYTES {
+            let result = work(&mut self.state);
+            return self.check_memory().map(|()| result);
         }
         let mut state = std::mem::take(&mut self.state);
         let with_state = move || {
@@ -232,7 +252,7 @@ impl<'a> ProjectRun<'a> {
         let (state, result) =
             run_blocking("evaluating the project", self.runner.cx.deadline, with_state).await?;
         self.state = state;
-        Ok(result)
+        self.check_memory().map(|()| result)
     }
 
     /// Begins the next step of the result.
@@ -244,6 +264,7 @@ impl<'a> ProjectRun<'a> {
 
     /// Adds a step to the result and returns its failure.
     pub(super) fn finish_step(&mut self, step: StepInProgress) -> Option<Failure> {
+        self.learn_secrets();
         let failure = self.runner.finish_step(step, std::iter::empty());
         self.options.captures.apply(&mut self.runner.observation);
         failure

@@ -15,9 +15,14 @@ use crate::project::model::{Parameter, ParameterStyle, RequestProtocol, RequestS
 use crate::protocol::http as http_protocol;
 use crate::protocol::http::client::{HttpCredentials, RedirectRule, RequestSpec};
 use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable};
+use crate::syntax::escape::escape_expansions;
 
 /// Longest URL that can be requested, in bytes.
 const MAX_URL_BYTES: usize = 65_000;
+/// Largest query that is sent as the body, in bytes.
+const MAX_POSTED_QUERY_BYTES: usize = 4 * 1024 * 1024;
+/// Largest sum of the header fields of parameters and the step, each with 32 bytes more, in bytes.
+const MAX_HEADER_BYTES: usize = 256 * 1024;
 /// The characters that are encoded in parameters: all but those that `java.net.URLEncoder` leaves.
 const PARAMETER_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'*');
 /// Methods whose requests have a body.
@@ -50,6 +55,7 @@ pub(super) fn build_request(
     };
     let mut parts = RequestParts { has_body: has_body(request), ..RequestParts::default() };
     parts.location = join_location(&property("Endpoint")?, &resolver.expand(&request.path)?);
+    check_url_bytes(parts.location.len())?;
     for parameter in &request.parameters {
         let value = property(&parameter.name)?;
         parts.add_parameter(request, parameter, &value)?;
@@ -76,6 +82,10 @@ pub(super) fn build_request(
     let encoding = Encoding::for_label(request.encoding.trim().as_bytes()).unwrap_or(UTF_8);
     let body = parts.has_body.then(|| Bytes::from(encoding.encode(&body_text).0.into_owned()));
     let timeout = resolver.expand(&request.timeout_ms)?;
+    let timeout_ms = match timeout.trim() {
+        "" => None,
+        timeout => Some(timeout.parse::<u64>().map_err(|_| "the timeout is no number of milliseconds")?),
+    };
     Ok(BuiltRequest {
         spec: RequestSpec {
             url,
@@ -90,7 +100,7 @@ pub(super) fn build_request(
         },
         secrets: parts.secrets,
         body_text,
-        timeout_ms: timeout.trim().parse().ok().filter(|&timeout_ms| timeout_ms > 0),
+        timeout_ms: timeout_ms.filter(|&timeout_ms| timeout_ms > 0),
     })
 }
 
@@ -115,8 +125,18 @@ struct RequestParts {
     location: String,
     query: String,
     headers: Vec<(String, String)>,
+    /// Size of the header fields, with 32 bytes more for each.
+    header_bytes: usize,
     secrets: Vec<String>,
     has_body: bool,
+}
+
+/// Fails when a URL of `length` bytes is too long.
+fn check_url_bytes(length: usize) -> Result<(), String> {
+    if length > MAX_URL_BYTES {
+        return Err(format!("the URL has more than {MAX_URL_BYTES} bytes"));
+    }
+    Ok(())
 }
 
 impl RequestParts {
@@ -130,6 +150,10 @@ impl RequestParts {
         if !value.is_empty() && is_sensitive_variable(&name.to_ascii_lowercase()) {
             self.secrets.push(value.to_owned());
         }
+        let query_limit = match (request.post_query_string, self.has_body) {
+            (true, true) => MAX_POSTED_QUERY_BYTES,
+            _ => MAX_URL_BYTES,
+        };
         let encoded = |text: &str| if encodes { encode_parameter(text) } else { text.to_owned() };
         match parameter.style {
             ParameterStyle::Query => {
@@ -138,6 +162,9 @@ impl RequestParts {
                 }
                 for part in split_values(value, &request.multi_value_delimiter) {
                     let separator = if self.query.is_empty() { "" } else { "&" };
+                    if self.query.len() + name.len() + part.len() > query_limit {
+                        return Err(format!("the query has more than {query_limit} bytes"));
+                    }
                     self.query.push_str(separator);
                     self.query.push_str(&encode_parameter(name));
                     self.query.push('=');
@@ -146,25 +173,42 @@ impl RequestParts {
             }
             ParameterStyle::Header => {
                 let values = split_values(value, &request.multi_value_delimiter);
-                let values = values.filter(|part| !part.is_empty());
-                self.headers.extend(values.map(|part| (name.to_owned(), part.to_owned())));
+                for part in values.filter(|part| !part.is_empty()) {
+                    self.count_header(name, part)?;
+                    self.headers.push((name.to_owned(), part.to_owned()));
+                }
             }
             ParameterStyle::Template => {
                 if matches!(value, "." | "..") {
                     return Err(format!("the value of `{name}` is a step to another path"));
                 }
-                self.location = self.location.replace(&format!("{{{name}}}"), &encoded(value));
+                check_url_bytes(value.len())?;
+                let (pattern, value) = (format!("{{{name}}}"), encoded(value));
+                let count = self.location.matches(&pattern).count();
+                check_url_bytes(self.location.len() - count * pattern.len() + count * value.len())?;
+                self.location = self.location.replace(&pattern, &value);
             }
             ParameterStyle::Matrix if parameter.is_boolean => {
+                check_url_bytes(self.location.len() + name.len())?;
                 if matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1") {
                     self.location = format!("{};{name}", self.location);
                 }
             }
             ParameterStyle::Matrix => {
+                check_url_bytes(self.location.len() + name.len() + value.len())?;
                 let value = if value.is_empty() { String::new() } else { format!("={}", encoded(value)) };
                 self.location = format!("{};{name}{value}", self.location);
             }
             ParameterStyle::Plain => {}
+        }
+        Ok(())
+    }
+
+    /// Counts a header field. Fails when there are too many.
+    fn count_header(&mut self, name: &str, value: &str) -> Result<(), String> {
+        self.header_bytes += name.len() + value.len() + 32;
+        if self.header_bytes > MAX_HEADER_BYTES {
+            return Err(format!("the header fields have more than {MAX_HEADER_BYTES} bytes"));
         }
         Ok(())
     }
@@ -180,9 +224,7 @@ impl RequestParts {
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
             return Err("the URL must begin with `http://` or `https://` and a host".to_owned());
         }
-        if url.as_str().len() > MAX_URL_BYTES {
-            return Err(format!("the URL has more than {MAX_URL_BYTES} bytes"));
-        }
+        check_url_bytes(url.as_str().len())?;
         Ok(url)
     }
 
@@ -216,7 +258,8 @@ impl RequestParts {
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(http_protocol::ACCEPT_ENCODING));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         if self.has_body
-            && let Some(media_type) = content_type(request, &resolver.expand(&request.soap_action)?)
+            && let Some(media_type) =
+                content_type(request, &escape_expansions(resolver.expand(&request.soap_action)?.into()))
         {
             headers.insert(CONTENT_TYPE, to_header_value(&resolver.expand(&media_type)?)?);
         }
@@ -226,7 +269,9 @@ impl RequestParts {
         }
         let mut own_headers: Vec<(String, String)> = std::mem::take(&mut self.headers);
         for (name, value) in &request.headers {
-            own_headers.push((resolver.expand(name)?, resolver.expand(value)?));
+            let (name, value) = (resolver.expand(name)?, resolver.expand(value)?);
+            self.count_header(&name, &value)?;
+            own_headers.push((name, value));
         }
         let mut replaced: Vec<HeaderName> = Vec::new();
         for (name, value) in own_headers {
@@ -286,6 +331,14 @@ fn to_header_value(text: &str) -> Result<HeaderValue, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn header_fields_are_bounded() {
+        let mut parts = RequestParts::default();
+        let count = (0..40_000).take_while(|_| parts.count_header("a", "b").is_ok()).count();
+        assert_eq!(count, MAX_HEADER_BYTES / 34, "fewer than a header map can hold");
+        assert!(RequestParts::default().count_header("a", &"b".repeat(MAX_HEADER_BYTES)).is_err());
+    }
 
     #[test]
     fn locations_are_joined() {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::assertions::{ResponseFacts, assertion_failure, check_assertions};
+use super::assertions::{ResponseFacts, check_assertions};
 use super::project_run::{ProjectRun, earlier};
 use super::request_builder::{BuiltRequest, build_request};
 use super::resolver::CaseResolver;
-use super::run_state::StoredResponse;
+use super::run_state::{PropertyOwner, StoredResponse};
 use crate::domain::{Failure, FailureKind, Phase, StepTest};
 use crate::evaluate::charset;
 use crate::net::Deadline;
@@ -17,6 +17,7 @@ use crate::probe::request_steps::{StepInProgress, StepResponse};
 use crate::project::model::{CaseIndex, RequestStep};
 use crate::protocol::http::BodyRetention;
 use crate::protocol::http::client::{CookieJar, content_type};
+use crate::syntax::escape::escape_expansions;
 
 /// Maximum number of requests of a run.
 const MAX_REQUESTS: u32 = 500;
@@ -77,10 +78,10 @@ impl ProjectRun<'_> {
         built: BuiltRequest,
     ) -> Result<(), Failure> {
         self.runner.add_secrets(built.secrets);
-        if let Some(state) = self.state.step_mut(case, step) {
-            state.response = None;
-            state.properties.set("RawRequest", built.body_text);
-        }
+        self.state.set_response(case, step, None);
+        let raw_request = escape_expansions(built.body_text.into()).into_owned();
+        self.state.set_property(case, PropertyOwner::Step(step), "RawRequest", (raw_request, true));
+        self.check_memory()?;
         let run_deadline = self.runner.cx.deadline;
         if let Some(timeout_ms) = built.timeout_ms {
             self.runner.cx.deadline =
@@ -90,8 +91,7 @@ impl ProjectRun<'_> {
         self.runner.cx.deadline = run_deadline;
         let Some(response) = response else { return Ok(()) };
         let started = Instant::now();
-        let tests = self.check_response(case, step, request, &response).await?;
-        let failures: Vec<Failure> = tests.iter().filter_map(assertion_failure).collect();
+        let (tests, failures) = self.check_response(case, step, request, &response).await?;
         in_progress.result.tests.extend(tests);
         in_progress.record_validation(started.elapsed());
         if !failures.is_empty() || self.options.captures.every_step {
@@ -107,7 +107,7 @@ impl ProjectRun<'_> {
         step: usize,
         request: &RequestStep,
         response: &StepResponse,
-    ) -> Result<Vec<StepTest>, Failure> {
+    ) -> Result<(Vec<StepTest>, Vec<Failure>), Failure> {
         let content_type = content_type(&response.head.headers).unwrap_or_default().to_owned();
         let status = response.head.status;
         let facts = ResponseFacts {
@@ -126,9 +126,7 @@ impl ProjectRun<'_> {
                 xml_root: if is_error { "Fault" } else { "Response" },
                 xml_namespace,
             };
-            if let Some(step) = state.step_mut(case, step) {
-                step.response = Some(stored);
-            }
+            state.set_response(case, step, Some(stored));
             check_assertions(state, case, step, &facts)
         })
         .await

@@ -8,6 +8,7 @@ use crate::evaluate::json_value::{read_json, value_text};
 use crate::evaluate::xml_query::select_text;
 use crate::project::expansion::{self, PropertyExpression, PropertyReference, PropertyResolver};
 use crate::project::model::CaseIndex;
+use crate::syntax::escape::escape_expansions;
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
 /// Maximum size of the values that paths of expansions read in one step, in bytes: about a second.
@@ -36,14 +37,26 @@ impl<'s> CaseResolver<'s> {
         expansion::expand(text, self, true).map(Cow::into_owned)
     }
 
+    /// Whether the property `name` of `owner` is a response, or has parts of one. They are escaped in it: a service must
+    /// not choose what is expanded.
+    pub(super) fn is_from_response(&self, owner: PropertyOwner, name: &str) -> bool {
+        let is_response = matches!(owner, PropertyOwner::Step(step)
+            if is_response_name(name)
+                && self.state.step(self.case, step).is_some_and(|step| step.response.is_some()));
+        let properties = self.state.properties(self.case, owner);
+        is_response || properties.is_some_and(|properties| properties.is_from_response(name))
+    }
+
     /// Returns the value of the property `name` of `owner`; `None` when it has none.
     pub(super) fn property(&self, owner: PropertyOwner, name: &str) -> Result<Option<Cow<'_, str>>, String> {
         if let PropertyOwner::Step(step) = owner
             && let Some(response) = self.state.step(self.case, step).and_then(|step| step.response.as_ref())
         {
             match name.to_ascii_lowercase().as_str() {
-                "response" | "rawresponse" => return Ok(Some(Cow::Borrowed(&response.body))),
-                "responseasxml" => return response.as_xml().map(Some),
+                "response" | "rawresponse" => {
+                    return Ok(Some(escape_expansions(Cow::Borrowed(&response.body))));
+                }
+                "responseasxml" => return response.as_xml().map(escape_expansions).map(Some),
                 _ => {}
             }
         }
@@ -51,57 +64,66 @@ impl<'s> CaseResolver<'s> {
         Ok(properties.and_then(|properties| properties.get(name)).map(Cow::Borrowed))
     }
 
-    /// Returns the value of `${name}`.
-    fn search(&self, name: &str) -> Option<Cow<'_, str>> {
+    /// Returns the owner of the property that `${name}` stands for.
+    fn search(&self, name: &str) -> Option<PropertyOwner> {
         if !self.state.project.case(self.case).search_properties {
             return None;
         }
-        [PropertyOwner::Case, PropertyOwner::Suite, PropertyOwner::Project].into_iter().find_map(|owner| {
-            self.state
-                .properties(self.case, owner)
-                .and_then(|properties| properties.get(name))
-                .map(Cow::Borrowed)
+        [PropertyOwner::Case, PropertyOwner::Suite, PropertyOwner::Project].into_iter().find(|&owner| {
+            let properties = self.state.properties(self.case, owner);
+            properties.is_some_and(|properties| properties.get(name).is_some())
         })
     }
 }
 
+/// Whether `name` names the response of a step.
+pub(super) fn is_response_name(name: &str) -> bool {
+    ["response", "rawresponse", "responseasxml"].iter().any(|other| other.eq_ignore_ascii_case(name))
+}
+
 impl PropertyResolver for CaseResolver<'_> {
+    fn note_value(&self, expression: PropertyExpression<'_>, value: &str) {
+        let (PropertyReference::Name(name)
+        | PropertyReference::Scoped(_, name)
+        | PropertyReference::Step(_, name)) = expression.reference;
+        self.state.note_value(name, value);
+    }
+
     fn resolve(&self, expression: PropertyExpression<'_>) -> Result<Option<String>, String> {
-        let value = match expression.reference {
-            PropertyReference::Name(name) => self.search(name),
-            PropertyReference::Scoped(scope, name) => {
-                let owner = match scope {
-                    "Project" => PropertyOwner::Project,
-                    "TestSuite" => PropertyOwner::Suite,
-                    "TestCase" => PropertyOwner::Case,
-                    // Properties of the host, and of an installation of SoapUI: there are none.
-                    _ => return Ok(None),
-                };
-                self.property(owner, name)?
-            }
-            PropertyReference::Step(step, name) => match self.state.find_owner(self.case, step) {
-                Some(owner) => self.property(owner, name)?,
-                None => None,
-            },
+        let (owner, name) = match expression.reference {
+            PropertyReference::Name(name) => (self.search(name), name),
+            PropertyReference::Scoped("Project", name) => (Some(PropertyOwner::Project), name),
+            PropertyReference::Scoped("TestSuite", name) => (Some(PropertyOwner::Suite), name),
+            PropertyReference::Scoped("TestCase", name) => (Some(PropertyOwner::Case), name),
+            // Properties of the host, and of an installation of SoapUI: there are none.
+            PropertyReference::Scoped(_, name) => (None, name),
+            PropertyReference::Step(step, name) => (self.state.find_owner(self.case, step), name),
         };
-        let Some(value) = value else { return Ok(None) };
+        let Some(owner) = owner else { return Ok(None) };
+        let Some(value) = self.property(owner, name)? else { return Ok(None) };
         if expression.path.is_some() {
             self.path_bytes.set(self.path_bytes.get() + value.len());
             if self.path_bytes.get() > MAX_PATH_BYTES {
                 return Err(format!("paths of expansions read more than {MAX_PATH_BYTES} bytes"));
             }
         }
-        match expression.path {
-            None => Ok(Some(value.into_owned())),
+        let selected = match expression.path {
+            None => return Ok(Some(value.into_owned())),
             Some(path) if path.trim_start().starts_with('$') => {
-                Ok(read_json(&value, path)?.map(|found| value_text(&found)))
+                read_json(&value, path)?.map(|found| value_text(&found))
             }
             Some(path) => {
                 let path = parse_xpath_with_prolog(path).map_err(|error| {
                     format!("the XPath of an expansion is not one of version 1.0: {error}")
                 })?;
-                select_text(&value, &path)
+                select_text(&value, &path)?
             }
-        }
+        };
+        Ok(match selected {
+            Some(selected) if self.is_from_response(owner, name) => {
+                Some(escape_expansions(Cow::Owned(selected)).into_owned())
+            }
+            selected => selected,
+        })
     }
 }

@@ -1,31 +1,44 @@
 //! Transfers of properties.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-use super::resolver::CaseResolver;
+use super::resolver::{CaseResolver, is_response_name};
 use super::run_state::{PropertyOwner, RunState};
+use crate::domain::FailureKind;
 use crate::evaluate::json_value::{read_json, value_text, write_json};
 use crate::evaluate::xml_query::{NodeTransfer, select_value, set_nodes, transfer_nodes};
 use crate::net::Deadline;
 use crate::project::model::{CaseIndex, PathLanguage, PropertyTransfer, StepAction, TransferEnd};
-use crate::syntax::escape::escape_xml_text;
+use crate::syntax::escape::{escape_expansions, escape_xml_text};
 use crate::syntax::path_expression::{XPath, parse_xpath_with_prolog};
 
 /// Runs the transfers of a step, until `deadline` at most. Returns the failure of the first that failed and has
-/// `failOnError`.
+/// `failOnError`, or a timeout when it left some out.
 pub(super) fn run_transfers(
     state: &mut RunState,
     case: CaseIndex,
     step: usize,
     deadline: Deadline,
-) -> Option<String> {
+) -> Option<(FailureKind, String)> {
     let project = std::sync::Arc::clone(&state.project);
     let StepAction::Transfer(transfers) = &project.case(case).steps[step].action else { return None };
-    for transfer in transfers.iter().take_while(|_| !deadline.is_expired()) {
+    for (index, transfer) in transfers.iter().enumerate() {
+        if state.is_full() {
+            return None;
+        }
+        if deadline.is_expired() {
+            let (left_out, count) = (transfers.len() - index, transfers.len());
+            let reason =
+                format!("{left_out} of {count} transfers were not run within {:?}", deadline.timeout);
+            return Some((FailureKind::TimedOut, reason));
+        }
         if let Err(reason) = run_transfer(state, case, transfer)
             && transfer.fail_on_error
         {
-            return Some(format!("transfer `{}`: {reason}", transfer.name));
+            let reason = format!("transfer `{}`: {reason}", transfer.name);
+            return Some((FailureKind::VariableNotExtracted, reason));
         }
     }
     None
@@ -46,10 +59,8 @@ fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransf
     let source_owner = find_owner(&resolver, &transfer.source, "source")?;
     let target_owner = find_owner(&resolver, &transfer.target, "target")?;
     let source = resolver.property(source_owner, &transfer.source.property)?;
-    let is_response = |name: &str| {
-        ["response", "rawresponse", "responseasxml"].contains(&name.to_ascii_lowercase().as_str())
-    };
-    if source.is_none() && !is_response(&transfer.source.property) {
+    let is_from_response = resolver.is_from_response(source_owner, &transfer.source.property);
+    if source.is_none() && !is_response_name(&transfer.source.property) {
         return Err(format!("there is no property `{}` of the source", transfer.source.property));
     }
     let target_properties = state.properties(case, target_owner);
@@ -63,7 +74,10 @@ fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransf
     let (source_path, target_path) =
         (resolver.expand(&transfer.source.path)?, resolver.expand(&transfer.target.path)?);
     let transferred = match source.as_deref() {
-        Some(source) => read_source(source, &source_path, (target, &target_path), transfer)?,
+        Some(source) => {
+            let escapes_expansions = is_from_response;
+            read_source((source, &source_path), (target, &target_path), transfer, escapes_expansions)?
+        }
         None if transfer.set_null_on_missing_source => TransferredValue::Value(Value::String(String::new())),
         None => TransferredValue::Unchanged,
     };
@@ -75,6 +89,7 @@ fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransf
                 Value::String(text) if transfer.entitize => Value::String(escape_xml_text(&text)),
                 other => other,
             };
+            let value = if is_from_response { escape_value(value) } else { value };
             let text = value_text(&value);
             if text.is_empty() && transfer.ignore_empty {
                 return Ok(());
@@ -88,10 +103,25 @@ fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransf
             }
         }
     };
-    if let Some(properties) = state.properties_mut(case, target_owner) {
-        properties.set(&transfer.target.property, changed);
-    }
+    let name = &transfer.target.property;
+    let target_properties = state.properties(case, target_owner);
+    let keeps_parts = !target_path.trim().is_empty()
+        && target_properties.is_some_and(|properties| properties.is_from_response(name));
+    state.set_property(case, target_owner, name, (changed, is_from_response || keeps_parts));
     Ok(())
+}
+
+/// Escapes the expansions in all texts of `value`.
+fn escape_value(value: Value) -> Value {
+    let escape = |text: String| escape_expansions(Cow::Owned(text)).into_owned();
+    match value {
+        Value::String(text) => Value::String(escape(text)),
+        Value::Array(items) => items.into_iter().map(escape_value).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (escape(name), escape_value(value))).collect()
+        }
+        other => other,
+    }
 }
 
 fn find_owner(resolver: &CaseResolver<'_>, end: &TransferEnd, side: &str) -> Result<PropertyOwner, String> {
@@ -101,10 +131,10 @@ fn find_owner(resolver: &CaseResolver<'_>, end: &TransferEnd, side: &str) -> Res
 
 /// Returns what the transfer sets from the value `source`.
 fn read_source(
-    source: &str,
-    source_path: &str,
+    (source, source_path): (&str, &str),
     (target, target_path): (&str, &str),
     transfer: &PropertyTransfer,
+    escapes_expansions: bool,
 ) -> Result<TransferredValue, String> {
     if source_path.trim().is_empty() {
         return Ok(TransferredValue::Value(Value::String(source.to_owned())));
@@ -123,6 +153,7 @@ fn read_source(
         to_all: transfer.transfer_to_all,
         ignore_empty: transfer.ignore_empty,
         entitize: transfer.entitize,
+        escapes_expansions,
     };
     let target_xpath = parse_xpath(target_path)?;
     match transfer_nodes((source, &source_xpath), (target, &target_xpath), options)? {
@@ -145,4 +176,34 @@ fn missing_or(value: Option<Value>, transfer: &PropertyTransfer) -> Result<Trans
 
 fn parse_xpath(path: &str) -> Result<XPath, String> {
     parse_xpath_with_prolog(path).map_err(|error| format!("the XPath is not one of version 1.0: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::project::Project;
+
+    #[test]
+    fn transfers_that_are_left_out_fail_the_step() {
+        let project = r#"<con:soapui-project name="P" xmlns:con="http://eviware.com/soapui/config">
+            <con:testSuite name="S"><con:testCase name="C"><con:testStep type="transfer" name="T"><con:config>
+            <con:transfers><con:name>copy</con:name><con:sourceType>a</con:sourceType><con:sourceStep>#Project#</con:sourceStep>
+            <con:targetType>b</con:targetType><con:targetStep>#Project#</con:targetStep></con:transfers>
+            </con:config></con:testStep></con:testCase></con:testSuite>
+            <con:properties><con:property><con:name>a</con:name><con:value>1</con:value></con:property>
+            <con:property><con:name>b</con:name><con:value>2</con:value></con:property></con:properties></con:soapui-project>"#;
+        let project = Project::parse(project).unwrap();
+        let case = project.find_case("S", "C").unwrap();
+        let mut state = RunState::new(Arc::new(project));
+        state.ensure_case(case);
+        let (kind, reason) = run_transfers(&mut state, case, 0, Deadline::within(Duration::ZERO)).unwrap();
+        assert_eq!(kind, FailureKind::TimedOut);
+        assert!(reason.starts_with("1 of 1 transfers"), "{reason}");
+        assert_eq!(state.project_properties.get("b"), Some("2"));
+        assert!(run_transfers(&mut state, case, 0, Deadline::within(Duration::from_mins(1))).is_none());
+        assert_eq!(state.project_properties.get("b"), Some("1"));
+    }
 }

@@ -82,6 +82,17 @@ impl<'a> StepRunner<'a> {
         self.redactor = None;
     }
 
+    /// Returns the observation, with all added credentials masked in all of it, also in steps that were finished before
+    /// they were added.
+    pub(in crate::probe) fn into_redacted_observation(self) -> Observation {
+        let mut observation = self.observation;
+        let redactor = Redactor::from_secrets(self.request_secrets.iter().map(String::as_str));
+        if !redactor.is_empty() {
+            redactor.redact_observation(&mut observation);
+        }
+        observation
+    }
+
     /// Sends the request, follows redirects and authentication, and reads the last response. `None` after a failure,
     /// which is then one of the step's.
     pub(in crate::probe) async fn send(
