@@ -220,7 +220,7 @@ async fn ends_that_do_not_exist_fail_the_transfer() {
 
 #[tokio::test]
 async fn expansions_of_a_service_are_not_expanded() {
-    let body = r##"{"text": "${#Project#api_token}", "list": ["${#Project#api_token}"], "ref": "\u0024{#Project#api_token}"}"##;
+    let body = r#"{"text": "${#Project#api_token}", "list": ["${#Project#api_token}"], "ref": "\u0024{#Project#api_token}"}"#;
     let service = crate::probe_api::service::Service::start(move |request| match &*request.target {
         "/evil" => crate::probe_api::service::respond_json(body),
         "/xml" => crate::probe_api::service::respond(

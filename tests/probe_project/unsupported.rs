@@ -233,8 +233,10 @@ async fn broken_and_hostile_files_do_not_start() {
 #[tokio::test]
 async fn what_a_file_makes_the_parser_copy_is_bounded() {
     let parameters = |count: usize| {
-        let list: String =
-            (0..count).map(|number| format!("<con:parameter name=\"p{number}\" style=\"PLAIN\"/>")).collect();
+        let list: String = (0..count)
+            .map(|number| format!("<con:parameter name=\"p{number}\" style=\"PLAIN\"/>"))
+            .collect::<Vec<_>>()
+            .concat();
         format!("<con:parameters>{list}</con:parameters>")
     };
     let service = start_service().await;
@@ -254,7 +256,8 @@ async fn what_a_file_makes_the_parser_copy_is_bounded() {
     let before = service.requests().len();
     let detail = run_unstarted(&project(&with_parameter(&"x".repeat(1 << 20)), &steps(100))).await;
     assert!(detail.contains("steps repeat more than 64 MiB"), "{detail}");
-    let more: String = (0..600).map(|number| format!("<con:parameter name=\"p{number}\"/>")).collect();
+    let more: String =
+        (0..600).map(|number| format!("<con:parameter name=\"p{number}\"/>")).collect::<Vec<_>>().concat();
     let both = rest_interface("http://127.0.0.1:9").replace(read, &format!("{read}{more}")).replace(
         "<con:parameter><con:name>id</con:name>",
         &format!("{}<con:parameter><con:name>id</con:name>", more.replace("\"p", "\"q")),
