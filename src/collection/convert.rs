@@ -82,7 +82,14 @@ struct Converter {
 impl Converter {
     fn lose(&mut self, place: &str, reason: impl Into<String>) {
         let (place, position) = (place.to_owned(), crate::syntax::node::Position::default());
-        self.losses.push(UnsupportedItem { position, place, reason: reason.into() });
+        self.add_loss(UnsupportedItem { position, place, reason: reason.into() });
+    }
+
+    /// Adds `loss`; scripts of folders concern several requests, and are listed once.
+    fn add_loss(&mut self, loss: UnsupportedItem) {
+        if !self.losses.contains(&loss) {
+            self.losses.push(loss);
+        }
     }
 
     fn text(&self, text: &str) -> String {
@@ -208,7 +215,7 @@ impl Converter {
     fn scripts(&mut self, item: &RequestItem, place: &str, step: &mut Map<String, Value>) {
         for script in &item.prerequest_scripts {
             let (position, place) = (script.position, script.owner.to_string());
-            self.losses.push(UnsupportedItem {
+            self.add_loss(UnsupportedItem {
                 position,
                 place,
                 reason: "a script before the request".to_owned(),
@@ -224,7 +231,7 @@ impl Converter {
                 position.line += line;
                 let statement = crate::syntax::truncate_value(&statement);
                 let reason = format!("the statement `{statement}` of a test script");
-                self.losses.push(UnsupportedItem { position, place: script.owner.to_string(), reason });
+                self.add_loss(UnsupportedItem { position, place: script.owner.to_string(), reason });
             }
         }
         let checks_status = assertions.iter().any(|assertion| assertion["source"] == "Status Code");

