@@ -230,6 +230,7 @@ async fn what_could_not_be_saved_is_not_checked() {
         (json!({"monitor_id": id, "monitor": {"type": "tcp"}}), "`type` must be `website`"),
         (json!({"monitor_id": id, "monitor": 7}), "map of fields"),
         (json!({"location_id": 3}), "neither `monitor_id` nor `monitor`"),
+        (json!(false), "The body must be a JSON object"),
         (json!({"monitor": website("x", json!({"type": "website"})), "location_id": 99}), "`location_id`"),
         (json!({"monitor_id": "x"}), "`monitor_id`"),
         (json!({"monitors": {}}), "did you mean `monitor`?"),

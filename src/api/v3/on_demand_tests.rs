@@ -20,7 +20,7 @@ use crate::schema::table::records::ON_DEMAND_TEST;
 use crate::schema::typed::request::{TestOrderRequest, parse_request_fields};
 use crate::service::monitors::{self, DraftOf};
 use crate::service::{Caller, ServiceError, on_demand_test_url};
-use crate::syntax::node::Node;
+use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, truncate_value};
 
 const START_PARAMS: &[Param] = &[
@@ -89,6 +89,9 @@ async fn start_test_with_body(
     query: QueryParams,
     OptionalJsonBody(body): OptionalJsonBody,
 ) -> Result<Response, ApiError> {
+    if !matches!(body.value, NodeValue::Map(_)) {
+        return Err(ApiError::bad_request(vec!["The body must be a JSON object".to_owned()]));
+    }
     if body.entries().is_empty() {
         return start_test(State(state), Extension(caller), method, query).await;
     }
