@@ -139,7 +139,7 @@ impl<'a> CollectionAttempt<'a> {
         self.request_count += 1;
         if self.request_count > MAX_REQUESTS {
             let detail =
-                format!("more than {MAX_REQUESTS} requests; a loop of `setContinuation` may have no end");
+                format!("more than {MAX_REQUESTS} requests; a loop of `setNextRequest` may have no end");
             return Err(Failure::new(Phase::Prepare, FailureKind::ProjectFailed, detail));
         }
         Ok(())
@@ -176,7 +176,7 @@ impl<'a> CollectionAttempt<'a> {
         });
         position.map(Continuation::At).ok_or_else(|| {
             let name = self.runner.redact(&truncate(&name, 100));
-            let detail = format!("`setContinuation` names `{name}`, which is no request of the collection");
+            let detail = format!("`setNextRequest` names `{name}`, which is no request of the collection");
             Failure::new(Phase::Validate, FailureKind::ProjectFailed, detail)
         })
     }
