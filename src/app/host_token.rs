@@ -7,6 +7,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
+use crate::domain::to_hex;
+
 /// Name of the file in the data directory.
 const FILE_NAME: &str = "host-token";
 /// Most bytes of the file that are read.
@@ -55,9 +57,7 @@ pub fn write_host_token(data_dir: &Path, contents: &HostTokenFile) -> io::Result
         writeln!(file, "{address}")?;
     }
     if let Some(certificate) = &contents.certificate_sha256 {
-        write!(file, "{CERTIFICATE_PREFIX}")?;
-        certificate.iter().try_for_each(|byte| write!(file, "{byte:02x}"))?;
-        writeln!(file)?;
+        writeln!(file, "{CERTIFICATE_PREFIX}{}", to_hex(certificate))?;
     }
     file.sync_all()?;
     fs::rename(&temp_path, data_dir.join(FILE_NAME))

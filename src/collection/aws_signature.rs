@@ -5,6 +5,8 @@ use aws_lc_rs::hmac::{HMAC_SHA256, Key, sign};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Position;
 
+use crate::domain::to_hex;
+
 /// What is encoded in the query of the canonical request: all but unreserved characters.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -43,7 +45,7 @@ impl AwsCredentials {
     #[must_use]
     pub fn sign(&self, request: &SignedRequest<'_>) -> Vec<(&'static str, String)> {
         let host = &request.url[Position::BeforeHost..Position::AfterPort];
-        let content_hash = hex(digest(&SHA256, request.body).as_ref());
+        let content_hash = to_hex(digest(&SHA256, request.body).as_ref());
         let mut headers = vec![("host", host.to_owned())];
         if self.signs_content_hash {
             headers.push(("x-amz-content-sha256", content_hash.clone()));
@@ -68,13 +70,13 @@ impl AwsCredentials {
         let text = format!(
             "AWS4-HMAC-SHA256\n{}\n{scope}\n{}",
             request.timestamp,
-            hex(digest(&SHA256, canonical_request.as_bytes()).as_ref())
+            to_hex(digest(&SHA256, canonical_request.as_bytes()).as_ref())
         );
         let mut key = format!("AWS4{}", self.secret_key).into_bytes();
         for part in [date, &self.region, &self.service, "aws4_request"] {
             key = mac(&key, part);
         }
-        let signature = hex(&mac(&key, &text));
+        let signature = to_hex(&mac(&key, &text));
         headers.remove(0);
         headers.push((
             "Authorization",
@@ -98,10 +100,6 @@ fn canonical_query(url: &url::Url) -> String {
 
 fn mac(key: &[u8], text: &str) -> Vec<u8> {
     sign(&Key::new(HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 #[cfg(test)]

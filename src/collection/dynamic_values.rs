@@ -8,7 +8,7 @@ use super::dynamic_words::{
     BUSINESS_SUFFIXES, CITIES, COLORS, COUNTRIES, COUNTRY_CODES, CURRENCIES, FILE_EXTENSIONS, FIRST_NAMES,
     JOB_TITLES, LAST_NAMES, LOREM, MONTHS, PRODUCTS, STREET_SUFFIXES, TOP_LEVEL_DOMAINS, WEEKDAYS,
 };
-use crate::domain::Timestamp;
+use crate::domain::{Timestamp, format_uuid_v4};
 
 /// A name and what makes its value.
 type DynamicVariable = (&'static str, fn(&mut Random) -> String);
@@ -185,9 +185,7 @@ impl Random {
     }
 
     fn uuid(&mut self) -> String {
-        let versioned = self.next() & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-        let digits = format!("{versioned:032x}");
-        [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+        format_uuid_v4(self.next())
     }
 }
 

@@ -83,6 +83,26 @@ pub struct StepResult {
     pub browser_step: Option<Box<BrowserStep>>,
 }
 
+impl StepResult {
+    /// Creates the result of a step that began `start_offset_us` microseconds after its attempt, with nothing in it yet.
+    #[must_use]
+    pub fn new(number: u32, name: String, start_offset_us: u64) -> Self {
+        Self {
+            number,
+            name,
+            status: Status::OK,
+            start_offset_us,
+            duration_us: 0,
+            phases: Phases::default(),
+            failures: Vec::new(),
+            exchanges: Vec::new(),
+            tests: Vec::new(),
+            variable_names: Vec::new(),
+            browser_step: None,
+        }
+    }
+}
+
 /// A test of a step: one of a script of a collection, or an assertion of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepTest {

@@ -79,7 +79,8 @@ pub use sample::{LocationMeanDuration, Sample};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;
 pub use text::{
-    constant_time_eq, escape_html, format_peer, from_utf8_lossy, replace_control_chars, to_hex, truncate,
+    constant_time_eq, escape_html, format_peer, format_uuid_v4, from_utf8_lossy, replace_control_chars,
+    to_hex, truncate,
 };
 pub use time::Timestamp;
 pub use token_scopes::{TokenScope, TokenScopes};

@@ -64,6 +64,14 @@ pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[usize::from(digit)]).collect()
 }
 
+/// Formats a UUID of version 4 (RFC 9562 5.4) from random bits.
+#[must_use]
+pub fn format_uuid_v4(random: u128) -> String {
+    let versioned = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let digits = format!("{versioned:032x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
 /// Compares two secrets in a time that reveals nothing but their lengths.
 #[must_use]
 pub fn constant_time_eq(left: &str, right: &str) -> bool {

@@ -19,7 +19,7 @@
 
 use std::sync::OnceLock;
 
-use crate::domain::{Failure, FailureKind, Phase, Timestamp};
+use crate::domain::{Failure, FailureKind, Phase, Timestamp, format_uuid_v4};
 use crate::redaction::sensitive_names::is_sensitive_variable;
 use crate::syntax::escape::Escape;
 use crate::syntax::template::{TemplatePart, parse_template};
@@ -246,7 +246,7 @@ impl Variables {
                 ("$timestamp", micros.div_euclid(1_000_000).to_string()),
                 ("$timestamp_ms", micros.div_euclid(1000).to_string()),
                 ("$isoTimestamp", self.now.to_string()),
-                ("$uuid", uuid(self.random)),
+                ("$uuid", format_uuid_v4(self.random)),
                 ("$randomInt", (self.random.rotate_left(64) % 1_000_000).to_string()),
             ]
         })
@@ -286,13 +286,6 @@ impl Variables {
         let is_secret = |name: &String| is_sensitive_variable(name) || self.secret_names.contains(name);
         self.values.iter().filter(move |(name, _)| is_secret(name)).map(|(_, value)| value.as_str())
     }
-}
-
-/// Formats a UUID of version 4 (RFC 9562 5.4).
-fn uuid(random: u128) -> String {
-    let versioned = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    let digits = format!("{versioned:032x}");
-    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ mod tests {
     use aws_lc_rs::digest::{SHA256, digest};
 
     use super::*;
+    use crate::domain::to_hex;
 
     #[test]
     fn the_vendored_bundle_is_the_one_of_the_checksums() {
@@ -41,9 +42,7 @@ mod tests {
         for (name, content) in
             [("postman-sandbox-6.6.1.js", LIBRARY_BUNDLE), ("LICENSE", include_str!("js/vendor/LICENSE"))]
         {
-            let sum = digest(&SHA256, content.as_bytes());
-            let sum: Vec<String> = sum.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-            let sum = sum.concat();
+            let sum = to_hex(digest(&SHA256, content.as_bytes()).as_ref());
             assert!(checksums.contains(&format!("{sum}  {name}")), "{name}");
         }
     }

@@ -1,13 +1,13 @@
 //! A fingerprint of the visible text of a page.
 
 use std::convert::Infallible;
-use std::fmt::Write;
 
 use aws_lc_rs::digest::{Context, SHA256};
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
 use super::error_skipping_emitter::ErrorSkippingEmitter;
+use crate::domain::to_hex;
 
 /// Returns the SHA-256 in lower-case hexadecimal of the visible text of `html`: without tags, comments, and the content
 /// of `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and block boundaries count as
@@ -25,10 +25,7 @@ pub fn text_fingerprint(html: &str) -> String {
     emitter.naively_switch_states(true);
     // The events do all the work; the tokenizer returns nothing.
     let _ = Tokenizer::new_with_emitter(html, ErrorSkippingEmitter(emitter)).next();
-    hasher.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    to_hex(hasher.digest.finish().as_ref())
 }
 
 /// Hashes the visible text of a document, token by token.

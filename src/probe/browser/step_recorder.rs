@@ -8,7 +8,7 @@ use super::capture_rule::CaptureFiles;
 use super::page_documents::PageDocuments;
 use crate::clock::Clock;
 use crate::domain::{
-    ActionResult, BrowserStep, Failure, HttpExchange, Phases, Status, StepResult, Timestamp, duration_micros,
+    ActionResult, BrowserStep, Failure, HttpExchange, Status, StepResult, Timestamp, duration_micros,
 };
 use crate::script::language::ScriptStep;
 
@@ -56,18 +56,11 @@ impl<'a> StepRecorder<'a> {
         self.step_started_instant = Some(started);
         self.step_started_at = self.clock.now();
         self.capture_time = Duration::ZERO;
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let start_offset_us = duration_micros(started - self.attempt_started);
         self.steps.push(StepResult {
-            number: u32::try_from(index + 1).unwrap_or(u32::MAX),
-            name: step.name.clone(),
-            status: Status::OK,
-            start_offset_us: duration_micros(started - self.attempt_started),
-            duration_us: 0,
-            phases: Phases::default(),
-            failures: Vec::new(),
-            exchanges: Vec::new(),
-            tests: Vec::new(),
-            variable_names: Vec::new(),
             browser_step: Some(Box::default()),
+            ..StepResult::new(number, step.name.clone(), start_offset_us)
         });
     }
 

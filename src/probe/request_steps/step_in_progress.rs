@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::domain::{CapturedFile, Failure, HttpFacts, Phase, Phases, Status, StepResult, duration_micros};
+use crate::domain::{CapturedFile, Failure, HttpFacts, Phase, Status, StepResult, duration_micros};
 use crate::protocol::http::ResponseHead;
 use crate::protocol::http::client::{
     ChainTrace, ExchangeRecord, RequestChain, captures, content_type, truncate_for_result, version_name,
@@ -53,19 +53,7 @@ impl StepInProgress {
     /// Begins step `number`, in an attempt that began at `attempt_started`.
     pub(in crate::probe) fn new(number: u32, name: String, attempt_started: Instant) -> Self {
         Self {
-            result: StepResult {
-                number,
-                name,
-                status: Status::OK,
-                start_offset_us: duration_micros(attempt_started.elapsed()),
-                duration_us: 0,
-                phases: Phases::default(),
-                failures: Vec::new(),
-                exchanges: Vec::new(),
-                tests: Vec::new(),
-                variable_names: Vec::new(),
-                browser_step: None,
-            },
+            result: StepResult::new(number, name, duration_micros(attempt_started.elapsed())),
             started: Instant::now(),
             http_facts: None,
             redirect_warning: None,

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::domain::{ConfigRecord, Timestamp};
+use crate::domain::{ConfigRecord, Timestamp, to_hex};
 use crate::service::caller::ServiceError;
 
 /// How long a secret works.
@@ -110,12 +110,7 @@ impl EnrolmentSecrets {
 
 /// Returns the start of the hash of `secret`, by which people tell secrets apart.
 pub(super) fn fingerprint(secret: &str) -> String {
-    digest(&SHA256, secret.as_bytes()).as_ref().iter().take(4).fold(String::new(), |mut text, byte| {
-        use std::fmt::Write;
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    to_hex(&digest(&SHA256, secret.as_bytes()).as_ref()[..4])
 }
 
 fn hash(secret: &str) -> String {

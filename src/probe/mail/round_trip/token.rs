@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use aws_lc_rs::rand;
 
-use crate::domain::{MonitorId, Timestamp};
+use crate::domain::{MonitorId, Timestamp, to_hex};
 use crate::vault::{Keyring, MAC_TAG_BYTES};
 
 /// The header that carries the token.
@@ -80,14 +80,6 @@ impl TokenSigner {
     fn signed_text(&self, payload: &str) -> String {
         format!("{} {payload}", self.monitor_id)
     }
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn parse_hex_signature(text: &str) -> Option<[u8; MAC_TAG_BYTES]> {
