@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::aws_signature::AwsCredentials;
+use crate::redaction::sensitive_names::token_after_scheme;
 
 /// How a request logs in.
 #[derive(Clone, PartialEq, Eq)]
@@ -91,7 +92,7 @@ impl AuthMethod {
             Self::None => Vec::new(),
             Self::Basic { password, .. } | Self::Digest { password, .. } => vec![password.clone()],
             Self::Header { value, .. } | Self::Query { value, .. } => {
-                let token = value.split_once(' ').map(|(_, token)| token.to_owned());
+                let token = token_after_scheme(value).map(str::to_owned);
                 std::iter::once(value.clone()).chain(token).collect()
             }
             Self::Aws(credentials) => {

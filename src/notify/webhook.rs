@@ -16,6 +16,7 @@ use super::send_error::SendError;
 use crate::clock::Clock;
 use crate::domain::{EgressPrincipal, Phases, Timestamp, replace_control_chars};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
+use crate::protocol::http::client::{is_http_url, remove_login, remove_login_and_fragment};
 use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
 use crate::redaction::redactor::Redactor;
 
@@ -63,15 +64,12 @@ impl WebhookRequest {
         let invalid_address =
             |reason: &str| SendError::permanent(format!("the address is not a valid URL: {reason}"));
         let mut url = Url::parse(address.trim()).map_err(|error| invalid_address(&error.to_string()))?;
-        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        if !is_http_url(&url) {
             return Err(invalid_address("it must begin with `http://` or `https://` and name a host"));
         }
         let (user, password) =
             (percent_decode(url.username()), url.password().map(percent_decode).unwrap_or_default());
-        // Both calls succeed for http URLs.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-        url.set_fragment(None);
+        remove_login_and_fragment(&mut url);
         let request = Self { method, url, headers: HeaderMap::new(), body: Bytes::new() };
         Ok(if user.is_empty() && password.is_empty() {
             request
@@ -266,8 +264,7 @@ fn percent_decode(text: &str) -> String {
 /// Formats a URL for messages: without login and query, and at most one line long.
 fn url_for_error(url: &Url) -> String {
     let mut url = url.clone();
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
+    remove_login(&mut url);
     url.set_query(None);
     url.as_str().chars().take(MAX_QUOTED_CHARS).collect()
 }

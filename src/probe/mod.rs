@@ -5,6 +5,7 @@ mod api_steps;
 mod blocking_pool;
 mod browser;
 mod build_context;
+mod cancellation;
 mod collection;
 mod connect_settings;
 mod dns;

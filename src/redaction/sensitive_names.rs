@@ -12,6 +12,11 @@ pub fn is_sensitive_header(name: &str) -> bool {
     SENSITIVE_HEADER_PARTS.occurs_in(name.as_bytes())
 }
 
+/// Returns what follows the scheme in the value of a header: in `Bearer abc`, `abc` alone is a credential, too.
+pub(crate) fn token_after_scheme(header_value: &str) -> Option<&str> {
+    header_value.split_once(' ').map(|(_, token)| token.trim())
+}
+
 /// Whether a variable of this name holds credentials.
 pub(crate) fn is_sensitive_variable(name: &str) -> bool {
     static SENSITIVE_VARIABLE_PARTS: SubstringSet<4> =

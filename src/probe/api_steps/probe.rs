@@ -6,8 +6,9 @@ use tokio::time::Instant;
 
 use super::attempt::ApiStepsAttempt;
 use super::options::ApiStepsOptions;
-use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::domain::Observation;
 use crate::probe::build_context::ProbeBuildContext;
+use crate::probe::cancellation::until_cancelled;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::schema::MonitorDocument;
@@ -30,11 +31,7 @@ impl ApiStepsProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut attempt = ApiStepsAttempt::new(&self.options, cx, started);
-        let run_result = tokio::select! {
-            biased;
-            () = attempt.run_steps() => Ok(()),
-            () = cx.cancel.cancelled() => Err(cancelled_failure()),
-        };
+        let run_result = until_cancelled(cx, attempt.run_steps()).await;
         let mut observation = attempt.into_observation();
         if let Err(failure) = run_result {
             observation.record_failure(failure);
@@ -42,10 +39,6 @@ impl ApiStepsProbe {
         observation.duration = started.elapsed();
         observation
     }
-}
-
-fn cancelled_failure() -> Failure {
-    Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished")
 }
 
 impl Probe for ApiStepsProbe {

@@ -15,13 +15,12 @@ use crate::evaluate::assertion::AssertionTemplate;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
 use crate::evaluate::variable::VariableExtractor;
 use crate::protocol::http as http_protocol;
-use crate::protocol::http::client::{HttpCredentials, RedirectRule, RequestSpec};
-use crate::redaction::sensitive_names::is_sensitive_header;
+use crate::protocol::http::client::{
+    HttpCredentials, RedirectRule, RequestSpec, parse_request_url, remove_login_and_fragment,
+};
+use crate::redaction::sensitive_names::{is_sensitive_header, token_after_scheme};
 use crate::schema::typed::api_steps::{ApiStepSettings, StepBodySettings, StepMethod};
 use crate::schema::typed::website::HeaderSettings;
-
-/// Longest URL that can be requested, in bytes.
-const MAX_URL_BYTES: usize = 65_000;
 
 /// A step of an API monitor, with its templates parsed.
 pub(super) struct StepPlan {
@@ -55,16 +54,18 @@ impl UrlTemplate {
         if template.has_placeholders() {
             Ok(Self::Template(template))
         } else {
-            parse_url(text).map(Self::Fixed)
+            parse_request_url(text.trim()).map(Self::Fixed)
         }
     }
 
     fn render(&self, variables: &Variables) -> Result<Url, Failure> {
         match self {
             Self::Fixed(url) => Ok(url.clone()),
-            Self::Template(template) => parse_url(&template.render(variables)?).map_err(|reason| {
-                invalid_variable_failure(format!("the URL with its variables cannot be used: {reason}"))
-            }),
+            Self::Template(template) => {
+                parse_request_url(template.render(variables)?.trim()).map_err(|reason| {
+                    invalid_variable_failure(format!("the URL with its variables cannot be used: {reason}"))
+                })
+            }
         }
     }
 }
@@ -154,10 +155,7 @@ impl StepPlan {
         let mut url = self.url.render(variables)?;
         let (user, password) = (self.user.render(variables)?, self.password.render(variables)?);
         let credentials = HttpCredentials::from_user_or_url(&user, &password, &url).map(Arc::new);
-        // Neither setter can fail on an http URL with a host.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-        url.set_fragment(None);
+        remove_login_and_fragment(&mut url);
         let (headers, mut secrets) = self.header_map(user_agent, variables)?;
         if !password.is_empty() {
             secrets.push(password);
@@ -214,10 +212,8 @@ impl StepPlan {
                 headers.insert(name, value);
             }
         }
-        // In `Bearer abc` the token alone is a credential too.
-        let token_after_scheme =
-            |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
-        let tokens: Vec<String> = secrets.iter().filter_map(token_after_scheme).collect();
+        let tokens: Vec<String> =
+            secrets.iter().filter_map(|text| token_after_scheme(text)).map(str::to_owned).collect();
         secrets.extend(tokens);
         Ok((headers, secrets))
     }
@@ -257,18 +253,6 @@ fn parse_headers(header_settings: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderN
         Ok((name, Template::new(entry.value, EscapeContext::Header)))
     };
     header_settings.iter().map(header).collect()
-}
-
-/// Parses and checks the URL of a request.
-fn parse_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err("it must begin with `http://` or `https://` and a host".to_owned());
-    }
-    if url.as_str().len() > MAX_URL_BYTES {
-        return Err(format!("it has more than {MAX_URL_BYTES} bytes"));
-    }
-    Ok(url)
 }
 
 /// Returns the value of a header. The error does not quote it, since it may be a secret.

@@ -19,6 +19,7 @@ use crate::browser::{
 };
 use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::forward_proxy::ForwardProxy;
+use crate::probe::cancellation::cancelled_failure;
 use crate::probe::probe_trait::ProbeContext;
 
 /// Limit for closing a browser and its session.
@@ -55,9 +56,7 @@ pub(super) async fn run_attempt(
             biased;
             script_result = run_in_browser(options, &session_options, pool, cx, &forward_proxy, started, &mut observation) => script_result,
             never = forward_proxy.serve(cx.net) => match never {},
-            () = cx.cancel.cancelled() => {
-                Err(Failure::new(Phase::RunScript, FailureKind::Cancelled, "cancelled before it finished"))
-            }
+            () = cx.cancel.cancelled() => Err(cancelled_failure(Phase::RunScript)),
         },
         Err(failure) => Err(failure),
     };

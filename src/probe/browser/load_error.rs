@@ -3,6 +3,7 @@
 use url::Url;
 
 use crate::domain::FailureKind;
+use crate::protocol::http::client::remove_login;
 
 /// Returns the failure kind of the browser's name for a failed load.
 pub(super) fn load_error_to_failure_kind(error_name: &str) -> FailureKind {
@@ -44,8 +45,6 @@ pub(super) fn error_page_prefix(url: &str) -> Option<&str> {
 /// Returns `url` without credentials and truncated, for results.
 pub(super) fn display_url(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else { return url.chars().take(2000).collect() };
-    // Neither setter can fail on a URL that has credentials.
-    let _ = parsed.set_username("");
-    let _ = parsed.set_password(None);
+    remove_login(&mut parsed);
     parsed.as_str().chars().take(2000).collect()
 }

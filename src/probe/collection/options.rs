@@ -1,6 +1,5 @@
 //! The fields of a collection monitor, parsed.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -129,6 +128,3 @@ fn list_items(items: &[UnsupportedItem]) -> String {
     }
     lines.join("; ")
 }
-
-/// Shares the options among the attempts of a probe.
-pub(super) type SharedOptions = Arc<CollectionOptions>;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::attempt::CollectionAttempt;
-use super::options::{CollectionOptions, SharedOptions};
+use super::options::CollectionOptions;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::build_context::ProbeBuildContext;
+use crate::probe::cancellation::until_cancelled;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::schema::MonitorDocument;
@@ -24,26 +25,20 @@ pub fn build(document: &MonitorDocument, context: &ProbeBuildContext) -> Arc<dyn
         )));
     }
     match CollectionOptions::from_document(document, context) {
-        Ok(options) => Arc::new(CollectionProbe { options: Arc::new(options) }),
+        Ok(options) => Arc::new(CollectionProbe { options }),
         Err(failure) => Arc::new(InvalidProbe::from(failure)),
     }
 }
 
 struct CollectionProbe {
-    options: SharedOptions,
+    options: CollectionOptions,
 }
 
 impl CollectionProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut attempt = CollectionAttempt::new(&self.options, cx, started);
-        let run_result = tokio::select! {
-            biased;
-            result = attempt.run() => result,
-            () = cx.cancel.cancelled() => {
-                Err(Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished"))
-            }
-        };
+        let run_result = until_cancelled(cx, attempt.run()).await.flatten();
         let mut observation = attempt.into_observation(run_result.err());
         observation.duration = started.elapsed();
         observation

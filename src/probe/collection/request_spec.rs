@@ -8,14 +8,13 @@ use http::header::{
     USER_AGENT,
 };
 use http::{HeaderMap, Method, Version};
-use url::Url;
 
 use crate::collection::{ProtocolBehavior, RenderedRequest};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::protocol::http::client::{HttpCredentials, RedirectMethod, RedirectRule, RequestSpec};
+use crate::protocol::http::client::{
+    HttpCredentials, RedirectMethod, RedirectRule, RequestSpec, parse_request_url, remove_login_and_fragment,
+};
 
-/// Longest URL that can be requested, in bytes.
-const MAX_URL_BYTES: usize = 65_000;
 /// Methods that say nothing of a body when they have none; others send `Content-Length: 0`.
 const METHODS_WITHOUT_LENGTH: [&str; 6] = ["GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
 /// What is sent where the request does not say otherwise, besides `User-Agent` and `Host`.
@@ -36,16 +35,8 @@ pub(super) fn build_spec(
     user_agent: &HeaderValue,
 ) -> Result<RequestSpec, Failure> {
     let invalid = |text: String| Failure::new(Phase::Prepare, FailureKind::VariableInvalid, text);
-    let mut url =
-        Url::parse(&request.url).map_err(|error| invalid(format!("the URL cannot be used: {error}")))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(invalid(
-            "the URL cannot be used: it must begin with `http://` or `https://` and a host".to_owned(),
-        ));
-    }
-    if url.as_str().len() > MAX_URL_BYTES {
-        return Err(invalid(format!("the URL has more than {MAX_URL_BYTES} bytes")));
-    }
+    let mut url = parse_request_url(&request.url)
+        .map_err(|reason| invalid(format!("the URL cannot be used: {reason}")))?;
     let method = Method::from_bytes(request.method.as_bytes())
         .map_err(|_| invalid("the method is not one of HTTP".to_owned()))?;
     let (user, password) = match &request.digest {
@@ -53,10 +44,7 @@ pub(super) fn build_spec(
         None => ("", ""),
     };
     let credentials = HttpCredentials::from_user_or_url(user, password, &url).map(Arc::new);
-    // Neither setter can fail on an http URL with a host.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_fragment(None);
+    remove_login_and_fragment(&mut url);
     let headers = header_map(request, behavior, user_agent).map_err(invalid)?;
     let body = request.body.as_ref().map(|body| Bytes::from(body.content.clone()));
     let body = body.or_else(|| (!METHODS_WITHOUT_LENGTH.contains(&method.as_str())).then(Bytes::new));

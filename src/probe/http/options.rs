@@ -15,7 +15,9 @@ use crate::probe::full_page_rule::FullPageRule;
 use crate::probe::invalid_probe::invalid_setting;
 use crate::probe::probe_trait::ProbeContext;
 use crate::probe::{connect_settings, keyword_search};
-use crate::protocol::http::client::{ConnectOptions, HttpCredentials, RedirectRule, RequestSpec};
+use crate::protocol::http::client::{
+    ConnectOptions, HttpCredentials, RedirectRule, RequestSpec, parse_request_url, remove_login_and_fragment,
+};
 use crate::schema::typed::connection::PortSettings;
 use crate::schema::typed::website::{BODY_METHODS, HttpMethod, HttpVersion, WebsiteSettings};
 use crate::schema::{InvalidFieldValue, MonitorDocument};
@@ -56,10 +58,7 @@ impl WebsiteOptions {
         let (user, password) =
             (website.realm_userid.unwrap_or_default(), website.realm_password.unwrap_or_default());
         let credentials = HttpCredentials::from_user_or_url(user, password, &url).map(Arc::new);
-        // Neither setter can fail on an http URL with a host.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
-        url.set_fragment(None);
+        remove_login_and_fragment(&mut url);
         let method = to_http_method(website.http_method);
         // A DELETE without a body has no length either.
         let default_body = (matches!(method, Method::POST | Method::PUT | Method::PATCH)).then_some("");
@@ -119,10 +118,7 @@ impl WebsiteOptions {
 
 /// Returns the URL of the first request, with the port of the monitor.
 fn first_url(settings: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result<Url, InvalidFieldValue> {
-    let mut url = Url::parse(settings.url).map_err(|error| invalid_setting("url", error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(invalid_setting("url", "it must begin with `http://` or `https://` and a host"));
-    }
+    let mut url = parse_request_url(settings.url).map_err(|reason| invalid_setting("url", reason))?;
     if let Some(port) = port {
         url.set_port(Some(port.get())).map_err(|()| invalid_setting("port", "the URL takes none"))?;
     }

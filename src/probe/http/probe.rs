@@ -7,8 +7,9 @@ use tokio::time::Instant;
 use super::attempt::HttpAttempt;
 use super::options::WebsiteOptions;
 use super::page_analysis;
-use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::domain::Observation;
 use crate::probe::build_context::ProbeBuildContext;
+use crate::probe::cancellation::until_cancelled;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::protocol::http::client::CookieJar;
@@ -33,11 +34,7 @@ impl WebsiteProbe {
         let started = Instant::now();
         let (request, mut cookie_jar) = (self.options.build_request(), CookieJar::default());
         let mut attempt = HttpAttempt::new(&self.options, cx, started, &request, &mut cookie_jar);
-        let run_result = tokio::select! {
-            biased;
-            run_result = attempt.run() => run_result,
-            () = cx.cancel.cancelled() => Err(cancelled_failure()),
-        };
+        let run_result = until_cancelled(cx, attempt.run()).await.flatten();
         let page = attempt.take_fetched_page();
         let mut observation = attempt.into_observation();
         if let Err(failure) = run_result {
@@ -55,21 +52,12 @@ impl WebsiteProbe {
                 started,
                 &mut observation,
             );
-            let analysis_result = tokio::select! {
-                biased;
-                () = analysis => Ok(()),
-                () = cx.cancel.cancelled() => Err(cancelled_failure()),
-            };
-            if let Err(failure) = analysis_result {
+            if let Err(failure) = until_cancelled(cx, analysis).await {
                 observation.record_failure(failure);
             }
         }
         observation
     }
-}
-
-fn cancelled_failure() -> Failure {
-    Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished")
 }
 
 impl Probe for WebsiteProbe {

@@ -6,8 +6,9 @@ use tokio::time::Instant;
 
 use super::options::ProjectOptions;
 use super::project_run::ProjectRun;
-use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::domain::Observation;
 use crate::probe::build_context::ProbeBuildContext;
+use crate::probe::cancellation::until_cancelled;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::schema::MonitorDocument;
@@ -30,13 +31,7 @@ impl ProjectProbe {
     async fn attempt_case(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut run = ProjectRun::new(&self.options, cx, started);
-        let result = tokio::select! {
-            biased;
-            () = run.run() => Ok(()),
-            () = cx.cancel.cancelled() => {
-                Err(Failure::new(Phase::Prepare, FailureKind::Cancelled, "cancelled before it finished"))
-            }
-        };
+        let result = until_cancelled(cx, run.run()).await;
         let mut observation = run.into_observation();
         if let Err(failure) = result {
             observation.record_failure(failure);

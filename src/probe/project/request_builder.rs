@@ -13,12 +13,12 @@ use super::resolver::CaseResolver;
 use super::run_state::PropertyOwner;
 use crate::project::model::{Parameter, ParameterStyle, RequestProtocol, RequestStep};
 use crate::protocol::http as http_protocol;
-use crate::protocol::http::client::{HttpCredentials, RedirectRule, RequestSpec};
-use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable};
+use crate::protocol::http::client::{
+    HttpCredentials, MAX_URL_BYTES, RedirectRule, RequestSpec, parse_request_url, remove_login_and_fragment,
+};
+use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable, token_after_scheme};
 use crate::syntax::escape::escape_expansions;
 
-/// Longest URL that can be requested, in bytes.
-const MAX_URL_BYTES: usize = 65_000;
 /// Largest query that is sent as the body, in bytes.
 const MAX_POSTED_QUERY_BYTES: usize = 4 * 1024 * 1024;
 /// Largest sum of the header fields of parameters and the step, each with 32 bytes more, in bytes.
@@ -62,10 +62,7 @@ pub(super) fn build_request(
     }
     let mut url = parts.to_url(request)?;
     let credentials = parts.credentials(request, &url, &property)?;
-    // Neither setter can fail on an http URL with a host.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_fragment(None);
+    remove_login_and_fragment(&mut url);
     let body_text = match (parts.has_body, request.post_query_string && !request.protocol.is_soap()) {
         (false, _) => String::new(),
         (true, true) => parts.query.clone(),
@@ -220,12 +217,7 @@ impl RequestParts {
             location.push(if location.contains('?') { '&' } else { '?' });
             location.push_str(&self.query);
         }
-        let url = Url::parse(&location).map_err(|error| format!("the URL cannot be used: {error}"))?;
-        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-            return Err("the URL must begin with `http://` or `https://` and a host".to_owned());
-        }
-        check_url_bytes(url.as_str().len())?;
-        Ok(url)
+        parse_request_url(&location).map_err(|reason| format!("the URL cannot be used: {reason}"))
     }
 
     /// Returns the login of the step, or else that in the URL.
@@ -279,7 +271,7 @@ impl RequestParts {
                 format!("the header `{}` cannot be set", crate::syntax::truncate_value(&name))
             })?;
             if is_sensitive_header(header.as_str()) {
-                self.secrets.extend(value.split_once(' ').map(|(_, token)| token.trim().to_owned()));
+                self.secrets.extend(token_after_scheme(&value).map(str::to_owned));
                 self.secrets.push(value.clone());
             }
             let value = to_header_value(&value)?;

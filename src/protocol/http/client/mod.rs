@@ -14,6 +14,7 @@ mod record;
 mod redirect;
 mod request;
 mod request_chain;
+mod request_url;
 mod status_text;
 
 pub use auth::HttpCredentials;
@@ -25,4 +26,7 @@ pub use record::{ExchangeRecord, content_type, truncate_for_result, version_name
 pub use redirect::{MAX_REDIRECTS, RedirectMethod, RedirectRule, display_url, is_redirect, redirect_target};
 pub use request::{RequestContext, RequestSpec};
 pub use request_chain::{ChainTrace, RequestChain};
+pub use request_url::{
+    MAX_URL_BYTES, is_http_url, parse_request_url, remove_login, remove_login_and_fragment,
+};
 pub use status_text::{describe_status, unfollowed_redirect_note};

@@ -4,12 +4,11 @@ use http::header::LOCATION;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
+use super::request_url::{MAX_URL_BYTES, is_http_url, remove_login, remove_login_and_fragment};
 use crate::domain::{Failure, FailureKind, Phase, truncate};
 
 /// Maximum number of redirects that are followed (behaviour.md 4).
 pub const MAX_REDIRECTS: usize = 10;
-/// Longest URL that can be requested, in bytes.
-const MAX_URL_BYTES: usize = 65_000;
 /// Longest URL that messages quote, in characters.
 const MAX_QUOTED_CHARS: usize = 200;
 
@@ -65,13 +64,11 @@ pub fn redirect_target(url: &Url, status: StatusCode, headers: &HeaderMap) -> Re
     let mut target = url
         .join(&location)
         .map_err(|error| invalid_redirect(format!("has a `Location` that is not a URL: {error}")))?;
-    if !matches!(target.scheme(), "http" | "https") || target.host_str().is_none_or(str::is_empty) {
+    if !is_http_url(&target) {
         return Err(invalid_redirect(format!("leads to `{}:`, which is not followed", target.scheme())));
     }
-    // Credentials in a `Location` are not sent: they come from the server. Both calls succeed for http URLs.
-    let _ = target.set_username("");
-    let _ = target.set_password(None);
-    target.set_fragment(None);
+    // Credentials in a `Location` are not sent: they come from the server.
+    remove_login_and_fragment(&mut target);
     if target.as_str().len() > MAX_URL_BYTES {
         return Err(invalid_redirect(format!("leads to a URL of more than {MAX_URL_BYTES} bytes")));
     }
@@ -93,8 +90,7 @@ pub(super) fn method_after_redirect(rule: RedirectMethod, status: StatusCode, me
 #[must_use]
 pub fn display_url(url: &Url) -> String {
     let mut url = url.clone();
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
+    remove_login(&mut url);
     truncate(url.as_str(), MAX_QUOTED_CHARS)
 }
 
