@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::aws_signature::AwsCredentials;
+use super::json_entries::value_text;
 use crate::redaction::sensitive_names::token_after_scheme;
 
 /// How a request logs in.
@@ -115,11 +116,7 @@ fn parameter(parameters: &Value, name: &str) -> String {
         }
         parameters => parameters.get(name),
     };
-    match value {
-        Some(Value::String(text)) => text.clone(),
-        None | Some(Value::Null) => String::new(),
-        Some(other) => other.to_string(),
-    }
+    value.map(value_text).unwrap_or_default()
 }
 
 /// Returns why a login cannot be used, if so.

@@ -5,7 +5,7 @@ use aws_lc_rs::hmac::{HMAC_SHA256, Key, sign};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Position;
 
-use crate::domain::to_hex;
+use crate::domain::{Timestamp, to_hex};
 
 /// What is encoded in the query of the canonical request: all but unreserved characters.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -19,8 +19,8 @@ pub struct SignedRequest<'a> {
     pub url: &'a url::Url,
     /// Its body.
     pub body: &'a [u8],
-    /// The time of the signature, as `YYYYMMDDTHHMMSSZ`.
-    pub timestamp: &'a str,
+    /// The time of the signature.
+    pub time: Timestamp,
 }
 
 /// A key of AWS and what it signs for.
@@ -45,12 +45,13 @@ impl AwsCredentials {
     #[must_use]
     pub fn sign(&self, request: &SignedRequest<'_>) -> Vec<(&'static str, String)> {
         let host = &request.url[Position::BeforeHost..Position::AfterPort];
+        let timestamp = basic_format(request.time);
         let content_hash = to_hex(digest(&SHA256, request.body).as_ref());
         let mut headers = vec![("host", host.to_owned())];
         if self.signs_content_hash {
             headers.push(("x-amz-content-sha256", content_hash.clone()));
         }
-        headers.push(("x-amz-date", request.timestamp.to_owned()));
+        headers.push(("x-amz-date", timestamp.clone()));
         headers.extend(self.session_token.clone().map(|token| ("x-amz-security-token", token)));
         let signed_names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
         let signed_names = signed_names.join(";");
@@ -65,11 +66,10 @@ impl AwsCredentials {
             &content_hash,
         ]
         .join("\n");
-        let date = request.timestamp.get(..8).unwrap_or_default();
+        let date = timestamp.get(..8).unwrap_or_default();
         let scope = format!("{date}/{}/{}/aws4_request", self.region, self.service);
         let text = format!(
-            "AWS4-HMAC-SHA256\n{}\n{scope}\n{}",
-            request.timestamp,
+            "AWS4-HMAC-SHA256\n{timestamp}\n{scope}\n{}",
             to_hex(digest(&SHA256, canonical_request.as_bytes()).as_ref())
         );
         let mut key = format!("AWS4{}", self.secret_key).into_bytes();
@@ -87,6 +87,13 @@ impl AwsCredentials {
         ));
         headers
     }
+}
+
+/// Returns `time` as `YYYYMMDDTHHMMSSZ`.
+fn basic_format(time: Timestamp) -> String {
+    let text = time.to_string();
+    let seconds = text.split('.').next().unwrap_or_default().trim_end_matches('Z');
+    format!("{}Z", seconds.replace(['-', ':'], ""))
 }
 
 fn canonical_query(url: &url::Url) -> String {
@@ -131,7 +138,7 @@ mod tests {
                 method: "GET",
                 url: &url::Url::parse(url).unwrap(),
                 body: b"",
-                timestamp: "20150830T123600Z",
+                time: Timestamp::parse("2015-08-30T12:36:00Z").unwrap(),
             };
             let headers = credentials.sign(&request);
             assert_eq!(headers[0], ("x-amz-date", "20150830T123600Z".to_owned()));

@@ -3,6 +3,8 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
+use super::json_entries::{enabled_entries, value_text};
+
 /// A file of the monitor that bodies may send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadedFile {
@@ -57,14 +59,16 @@ pub(super) fn render(
             text => with_type(text.as_bytes().to_vec(), Some(raw_content_type(body).to_owned())),
         },
         "urlencoded" => {
-            let pairs: Vec<String> = enabled(&body["urlencoded"])
-                .map(|entry| format!("{}={}", encode(&text(&entry["key"])), encode(&text(&entry["value"]))))
+            let pairs: Vec<String> = enabled_entries(&body["urlencoded"])
+                .map(|entry| {
+                    format!("{}={}", encode(&value_text(&entry["key"])), encode(&value_text(&entry["value"])))
+                })
                 .collect();
             let content_type = "application/x-www-form-urlencoded".to_owned();
             if pairs.is_empty() { None } else { with_type(pairs.join("&").into_bytes(), Some(content_type)) }
         }
         "formdata" => {
-            let parts: Vec<&Value> = enabled(&body["formdata"]).collect();
+            let parts: Vec<&Value> = enabled_entries(&body["formdata"]).collect();
             if parts.is_empty() {
                 None
             } else {
@@ -74,7 +78,7 @@ pub(super) fn render(
         }
         "file" => match &body["file"] {
             Value::Object(file) if file.contains_key("content") => {
-                with_type(text(&body["file"]["content"]).into_bytes(), None)
+                with_type(value_text(&body["file"]["content"]).into_bytes(), None)
             }
             file => match sources(&file["src"]).first() {
                 Some(source) => {
@@ -148,7 +152,7 @@ fn multipart(parts: &[&Value], files: &[UploadedFile], boundary: &str) -> Result
         if out.len() > MAX_BODY_BYTES {
             return Err(format!("its body takes more than {} MiB", MAX_BODY_BYTES >> 20));
         }
-        let name = escape_parameter(&text(&part["key"]));
+        let name = escape_parameter(&value_text(&part["key"]));
         let own_type = part["contentType"].as_str().filter(|media_type| !media_type.is_empty());
         if part["type"] == "file" {
             for source in sources(&part["src"]) {
@@ -171,7 +175,7 @@ fn multipart(parts: &[&Value], files: &[UploadedFile], boundary: &str) -> Result
             let part = format!(
                 "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n{}\r\n{}\r\n",
                 content_type.unwrap_or_default(),
-                text(&part["value"])
+                value_text(&part["value"])
             );
             out.extend_from_slice(part.as_bytes());
         }
@@ -183,11 +187,6 @@ fn multipart(parts: &[&Value], files: &[UploadedFile], boundary: &str) -> Result
 /// Quotes and line ends would end the parameter.
 fn escape_parameter(text: &str) -> String {
     text.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-fn enabled(entries: &Value) -> impl Iterator<Item = &Value> {
-    let entries = entries.as_array().map(Vec::as_slice).unwrap_or_default();
-    entries.iter().filter(|entry| entry["disabled"].as_bool() != Some(true))
 }
 
 fn sources(value: &Value) -> Vec<String> {
@@ -208,14 +207,6 @@ fn find_file<'f>(files: &'f [UploadedFile], source: &str) -> Result<&'f Uploaded
             crate::syntax::truncate_value(source)
         )
     })
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }
 
 fn encode(text: &str) -> String {

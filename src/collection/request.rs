@@ -8,9 +8,12 @@ use url::Url;
 use super::auth::AuthMethod;
 use super::aws_signature::SignedRequest;
 use super::body::{RenderedBody, UploadedFile};
+use super::dynamic_values::dynamic_value;
 use super::item::ProtocolBehavior;
+use super::json_entries::enabled_entries;
 use super::scopes::VariableScopes;
 use super::{body, request_url};
+use crate::domain::Timestamp;
 
 /// Most bytes of all texts of a request with their variables.
 const MAX_REQUEST_BYTES: usize = 20 * 1024 * 1024;
@@ -38,14 +41,26 @@ pub struct RenderedRequest {
 pub struct RenderContext<'a> {
     /// The variables.
     pub scopes: &'a VariableScopes,
-    /// The dynamic variables.
-    pub dynamic: &'a dyn Fn(&str) -> Option<String>,
     /// The files that bodies may send.
     pub files: &'a [UploadedFile],
     /// The boundary of multipart bodies.
     pub boundary: &'a str,
-    /// The time of signatures, as `YYYYMMDDTHHMMSSZ`.
-    pub timestamp: &'a str,
+    /// The time of signatures and of dynamic variables.
+    pub now: Timestamp,
+}
+
+impl RenderContext<'_> {
+    /// Fills in the placeholders of `text`.
+    #[must_use]
+    pub fn replace_in(&self, text: &str) -> String {
+        self.scopes.replace_in(text, &|name| dynamic_value(name, self.now)).into_owned()
+    }
+
+    /// Returns the URL of `request` with its placeholders filled in.
+    #[must_use]
+    pub fn render_url(&self, request: &Value) -> String {
+        request_url::add_scheme(self.replace_in(&request_url::build(&request["url"])))
+    }
 }
 
 /// Fills in the placeholders of `request` and adds its login.
@@ -63,16 +78,13 @@ pub fn render_request(
         if remaining.get() == 0 {
             return String::new();
         }
-        let text = cx.scopes.replace_in(text, cx.dynamic).into_owned();
+        let text = cx.replace_in(text);
         remaining.set(remaining.get().saturating_sub(text.len()));
         text
     };
     let method = Some(replace(request["method"].as_str().unwrap_or_default()).trim().to_uppercase());
     let method = method.filter(|method| !method.is_empty()).unwrap_or_else(|| "GET".to_owned());
-    let mut url = replace(&request_url::build(&request["url"]));
-    if !url.contains("://") {
-        url = format!("http://{url}");
-    }
+    let mut url = request_url::add_scheme(replace(&request_url::build(&request["url"])));
     let mut headers = header_fields(&request["header"], &replace);
     let has_body = behavior.send_body_always || !METHODS_WITHOUT_BODY.contains(&method.as_str());
     let body = if has_body {
@@ -105,8 +117,7 @@ pub fn render_request(
         AuthMethod::Aws(credentials) => {
             let content = body.as_ref().map(|body| body.content.as_slice()).unwrap_or_default();
             let parsed = parse_url(&url)?;
-            let signed =
-                SignedRequest { method: &method, url: &parsed, body: content, timestamp: cx.timestamp };
+            let signed = SignedRequest { method: &method, url: &parsed, body: content, time: cx.now };
             for (name, value) in credentials.sign(&signed) {
                 set_header(&mut headers, name, value);
             }
@@ -160,11 +171,9 @@ pub(super) fn header_fields(header: &Value, replace: &dyn Fn(&str) -> String) ->
         other => other.to_string(),
     };
     let pairs: Vec<(String, String)> = match header {
-        Value::Array(entries) => entries
-            .iter()
-            .filter(|entry| entry["disabled"].as_bool() != Some(true))
-            .map(|entry| (text(&entry["key"]), text(&entry["value"])))
-            .collect(),
+        Value::Array(_) => {
+            enabled_entries(header).map(|entry| (text(&entry["key"]), text(&entry["value"]))).collect()
+        }
         Value::Object(fields) => fields.iter().map(|(name, value)| (replace(name), text(value))).collect(),
         Value::String(lines) => lines
             .lines()

@@ -18,10 +18,9 @@ fn render(
     );
     let cx = RenderContext {
         scopes: &scopes,
-        dynamic: &|_| None,
         files: &[],
         boundary: "B",
-        timestamp: "20261127T120000Z",
+        now: Timestamp::parse("2026-11-27T12:00:00Z").unwrap(),
     };
     render_request(&request, auth.as_ref(), behavior, cx).ok().unwrap()
 }

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
 
+use super::json_entries::enabled_entries;
+
 /// What would end a segment of the path.
 const PATH: &AsciiSet = &CONTROLS.add(b'#').add(b'?');
 /// What would end a value of the query.
@@ -24,6 +26,12 @@ pub(super) fn build(url: &Value) -> String {
         url => UrlParts::from_object(url),
     };
     parts.to_text()
+}
+
+/// Adds `http://` to a URL without a scheme.
+#[must_use]
+pub fn add_scheme(url: String) -> String {
+    if url.contains("://") { url } else { format!("http://{url}") }
 }
 
 /// Encodes the name of a parameter of the query.
@@ -92,8 +100,7 @@ impl<'u> UrlParts<'u> {
             Value::String(path) => Some(path.trim_start_matches('/').split('/').map(Cow::from).collect()),
             _ => None,
         };
-        let query = url["query"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let query = query.iter().filter(|entry| entry["disabled"].as_bool() != Some(true)).map(|entry| {
+        let query = enabled_entries(&url["query"]).map(|entry| {
             let value = match &entry["value"] {
                 Value::Null => None,
                 Value::String(value) => Some(Cow::from(value)),

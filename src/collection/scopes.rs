@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::redaction::sensitive_names::is_sensitive_variable;
+
 /// How many rounds of replacing a text gets, so that values may hold placeholders themselves.
 const MAX_ROUNDS: usize = 19;
 /// Longest text with its variables, in bytes.
@@ -22,11 +24,6 @@ pub enum ScopeKind {
     Collection,
     /// Everything.
     Globals,
-}
-
-impl ScopeKind {
-    /// Every scope, the strongest first.
-    pub const ALL: [Self; 5] = [Self::Local, Self::Data, Self::Environment, Self::Collection, Self::Globals];
 }
 
 /// The variables of a run by scope.
@@ -50,6 +47,12 @@ impl VariableScopes {
     /// Replaces the entries of a scope.
     pub fn set_entries(&mut self, kind: ScopeKind, entries: Vec<(String, Value)>) {
         self.0[kind as usize] = entries;
+    }
+
+    /// Returns the texts of variables whose names suggest credentials.
+    pub fn secret_values(&self) -> impl Iterator<Item = &str> {
+        let entries = self.0.iter().flatten().filter(|(name, _)| is_sensitive_variable(name));
+        entries.filter_map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
     /// Returns the value of `name`, of the strongest scope that has it.

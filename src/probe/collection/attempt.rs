@@ -11,7 +11,7 @@ use super::script_context::{ScriptInfo, response_json, script_context};
 
 use crate::collection::{
     ProtocolBehavior, RenderContext, RenderedRequest, RequestItem, ScopeKind, Script, VariableScopes,
-    dynamic_value, render_request,
+    render_request,
 };
 use crate::domain::{
     Failure, FailureKind, Observation, Phase, StepTest, StepTestOutcome, WarningKind, truncate,
@@ -20,8 +20,7 @@ use crate::probe::probe_trait::ProbeContext;
 use crate::probe::random::random_u128;
 use crate::probe::request_steps::{RequestOptions, StepInProgress, StepResponse, StepRunner};
 use crate::protocol::http::BodyRetention;
-use crate::protocol::http::client::CookieJar;
-use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable};
+use crate::redaction::sensitive_names::{is_sensitive_header, token_after_scheme};
 use crate::sandbox::{NextRequest, Operation, ScriptOutcome, ScriptSandbox};
 
 /// Most requests of a run, those of scripts included.
@@ -112,7 +111,7 @@ impl<'a> CollectionAttempt<'a> {
     /// Fails when the run cannot go on; failures of steps are kept apart.
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         for (iteration, row) in self.options.rows.iter().enumerate() {
-            self.scopes.set_entries(ScopeKind::Data, row.clone());
+            self.set_variables(ScopeKind::Data, row.clone());
             let mut index = 0;
             while let Some(item) = self.options.collection.requests.get(index) {
                 let next = self.run_item(item, iteration).await?;
@@ -154,9 +153,7 @@ impl<'a> CollectionAttempt<'a> {
         if let Err(failure) = result {
             step.result.failures.push(failure);
         }
-        let secrets: Vec<String> = self.variable_secrets().collect();
-        self.runner.forget_redactor();
-        let failure = self.runner.finish_step(step, secrets.iter().map(String::as_str));
+        let failure = self.runner.finish_step(step, self.scopes.secret_values());
         if let Some(failure) = failure {
             self.first_failure.get_or_insert(failure);
         }
@@ -309,7 +306,14 @@ impl<'a> CollectionAttempt<'a> {
                     names.push(name);
                 }
             }
+            self.set_variables(kind, entries);
+        }
+    }
+
+    fn set_variables(&mut self, kind: ScopeKind, entries: Vec<(String, Value)>) {
+        if self.scopes.entries(kind) != entries {
             self.scopes.set_entries(kind, entries);
+            self.runner.forget_redactor();
         }
     }
 
@@ -320,22 +324,16 @@ impl<'a> CollectionAttempt<'a> {
         auth: Option<&Value>,
         behavior: &ProtocolBehavior,
     ) -> Result<RenderedRequest, String> {
-        let now = self.runner.cx.clock.now();
-        let timestamp = now.to_string().split('.').next().unwrap_or_default().replace(['-', ':'], "");
-        let timestamp = format!("{}Z", timestamp.trim_end_matches('Z'));
-        let cx = RenderContext {
-            scopes: &self.scopes,
-            dynamic: &|name| dynamic_value(name, now),
-            files: &self.options.files,
-            boundary: &self.boundary,
-            timestamp: &timestamp,
-        };
-        render_request(request, auth, behavior, cx)
+        render_request(request, auth, behavior, self.render_context())
     }
 
-    pub(super) fn replace(&self, text: &str) -> String {
-        let now = self.runner.cx.clock.now();
-        self.scopes.replace_in(text, &|name| dynamic_value(name, now)).into_owned()
+    pub(super) fn render_context(&self) -> RenderContext<'_> {
+        RenderContext {
+            scopes: &self.scopes,
+            files: &self.options.files,
+            boundary: &self.boundary,
+            now: self.runner.cx.clock.now(),
+        }
     }
 
     /// Sends a request; `None` after a failure, which is then one of the step's.
@@ -354,8 +352,7 @@ impl<'a> CollectionAttempt<'a> {
         };
         let header_secrets =
             rendered.headers.iter().filter(|(name, _)| is_sensitive_header(name)).flat_map(|(_, value)| {
-                let token = value.split_once(' ').map(|(_, token)| token.to_owned());
-                std::iter::once(value.clone()).chain(token)
+                std::iter::once(value.clone()).chain(token_after_scheme(value).map(str::to_owned))
             });
         // A login in the URL is sent as one of the request.
         let url_password =
@@ -383,18 +380,8 @@ impl<'a> CollectionAttempt<'a> {
 
     /// The cookies that the request of an item would send.
     fn request_cookies(&self, request: &Value) -> Vec<(String, String)> {
-        let rendered = self.render(request, None, &ProtocolBehavior::default()).ok();
-        let url = rendered.and_then(|rendered| url::Url::parse(&rendered.url).ok());
-        url.map(|url| CookieJar::cookies_for(&self.runner.cookie_jar, &url)).unwrap_or_default()
-    }
-
-    /// The values of variables whose names suggest credentials.
-    fn variable_secrets(&self) -> impl Iterator<Item = String> + '_ {
-        let entries = ScopeKind::ALL.into_iter().flat_map(|kind| self.scopes.entries(kind));
-        entries
-            .filter(|(name, _)| is_sensitive_variable(name))
-            .filter_map(|(_, value)| value.as_str().map(str::to_owned))
-            .filter(|value| !value.is_empty())
+        let url = url::Url::parse(&self.render_context().render_url(request)).ok();
+        url.map(|url| self.runner.cookie_jar.cookies_for(&url)).unwrap_or_default()
     }
 }
 

@@ -10,7 +10,7 @@ use url::Url;
 use super::attempt::CollectionAttempt;
 use super::options::TURN_RESERVE;
 use super::script_context::response_json;
-use crate::collection::{ProtocolBehavior, Script, dynamic_value};
+use crate::collection::{ProtocolBehavior, Script, add_scheme, dynamic_value};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::probe::blocking_pool::run_script_turn;
 use crate::probe::request_steps::StepInProgress;
@@ -121,9 +121,7 @@ impl CollectionAttempt<'_> {
         name: Option<String>,
         value: Option<String>,
     ) -> Value {
-        let text = self.replace(url);
-        let with_scheme = if text.contains("://") { text } else { format!("http://{text}") };
-        let Ok(url) = Url::parse(&with_scheme) else {
+        let Ok(url) = Url::parse(&add_scheme(self.render_context().replace_in(url))) else {
             return json!({"error": "the URL of the cookie cannot be used"});
         };
         let jar = &mut self.runner.cookie_jar;

@@ -4,6 +4,7 @@ use vigie::collection::{
     RenderContext, ScopeKind, VariableScopes, parse_collection, parse_data_rows, parse_variable_file, render_request,
     secret_text,
 };
+use vigie::domain::Timestamp;
 
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
@@ -19,10 +20,9 @@ pub fn run(data: &[u8]) {
     for item in collection.requests.iter().take(20) {
         let cx = RenderContext {
             scopes: &scopes,
-            dynamic: &|_| None,
             files: &[],
             boundary: "B",
-            timestamp: "20261127T000000Z",
+            now: Timestamp::from_micros(1_800_000_000_000_000),
         };
         let _ = render_request(&item.request, item.auth.as_deref(), &item.behavior, cx);
     }
