@@ -3,37 +3,38 @@
 use roxmltree::Node;
 
 use super::project_error::UnsupportedItem;
-use super::source_positions::SourcePositions;
 use super::xml_tree::{child, is_disabled, text};
+use crate::syntax::line_index::LineIndex;
+use crate::syntax::node::Position;
 
 /// Maximum number of items of one suite, case or step that are listed.
 const MAX_ISSUES: usize = 50;
 
 /// Collects what cannot be run of one suite, case or step.
 pub(super) struct IssueCollector<'c, 't> {
-    positions: &'c SourcePositions<'t>,
+    line_index: &'c LineIndex<'t>,
     /// The place, such as the names of suite, case and step.
     pub(super) place: String,
     issues: Vec<UnsupportedItem>,
 }
 
 impl<'c, 't> IssueCollector<'c, 't> {
-    pub(super) fn new(positions: &'c SourcePositions<'t>, place: String) -> Self {
-        Self { positions, place, issues: Vec::new() }
+    pub(super) fn new(line_index: &'c LineIndex<'t>, place: String) -> Self {
+        Self { line_index, place, issues: Vec::new() }
     }
 
     /// Adds that `what`, at `node`, cannot be run.
     pub(super) fn add(&mut self, node: Node<'_, '_>, what: impl AsRef<str>) {
         if self.issues.len() < MAX_ISSUES {
-            let (line, column) = self.position(node);
+            let Position { line, column } = self.position(node);
             let what = format!("{}: {}", self.place, what.as_ref());
             self.issues.push(UnsupportedItem { line, column, what });
         }
     }
 
-    /// Returns line and column of `node`.
-    pub(super) fn position(&self, node: Node<'_, '_>) -> (u32, u32) {
-        self.positions.line_and_column(node.range().start)
+    /// Returns where `node` begins.
+    pub(super) fn position(&self, node: Node<'_, '_>) -> Position {
+        self.line_index.position_at(node.range().start)
     }
 
     /// Adds every expansion of Groovy in the texts of `node`, but not in disabled parts of it.

@@ -17,7 +17,6 @@ mod project_parser;
 mod property_list;
 mod property_map;
 mod request_parser;
-mod source_positions;
 mod step_context;
 mod step_parser;
 mod transfer_parser;

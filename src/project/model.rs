@@ -2,6 +2,7 @@
 
 use super::project_error::UnsupportedItem;
 use super::property_map::PropertyMap;
+use crate::syntax::node::Position;
 
 /// A parsed project.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +58,8 @@ pub(crate) struct TestStep {
     pub(crate) name: String,
     pub(crate) disabled: bool,
     pub(crate) action: StepAction,
-    /// Its line and column.
-    pub(super) position: (u32, u32),
+    /// Where it begins in the file.
+    pub(super) position: Position,
     pub(super) issues: Vec<UnsupportedItem>,
 }
 

@@ -9,11 +9,12 @@ use super::model::{Project, TestCase, TestSuite};
 use super::project_error::ProjectError;
 use super::property_list::parse_property_list;
 use super::property_map::PropertyMap;
-use super::source_positions::SourcePositions;
 use super::step_context::StepContext;
 use super::step_parser::{REQUEST_TYPES, parse_step};
 use super::xml_tree::{attribute, child, children, flag, is_disabled, is_named};
 use crate::script::parse_project_xml;
+use crate::syntax::line_index::LineIndex;
+use crate::syntax::node::Position;
 
 /// Maximum number of suites, cases and steps of a project.
 const MAX_STEPS: usize = 20_000;
@@ -30,10 +31,10 @@ impl Project {
     pub fn parse(text: &str) -> Result<Self, ProjectError> {
         let text = text.trim_start_matches('\u{feff}');
         let document = parse_project_xml(text)?;
-        let positions = SourcePositions::new(text);
+        let line_index = LineIndex::new(text);
         let root = document.root_element();
         let error_at = |node: Node<'_, '_>, message: String| {
-            let (line, column) = positions.line_and_column(node.range().start);
+            let Position { line, column } = line_index.position_at(node.range().start);
             ProjectError { line, column, message }
         };
         if !is_named(root, "soapui-project") {
@@ -47,13 +48,13 @@ impl Project {
         }
         let budget = CopyBudget::new();
         let interfaces = parse_interfaces(root, &budget).map_err(|message| error_at(root, message))?;
-        let mut parser = ProjectParser { positions: &positions, interfaces, budget, item_count: 0 };
+        let mut parser = ProjectParser { line_index: &line_index, interfaces, budget, item_count: 0 };
         parser.parse_project(root).map_err(|message| error_at(root, message))
     }
 }
 
 struct ProjectParser<'c, 't> {
-    positions: &'c SourcePositions<'t>,
+    line_index: &'c LineIndex<'t>,
     interfaces: Interfaces,
     budget: CopyBudget,
     /// Number of suites, cases and steps so far.
@@ -63,7 +64,7 @@ struct ProjectParser<'c, 't> {
 impl ProjectParser<'_, '_> {
     fn parse_project(&mut self, root: Node<'_, '_>) -> Result<Project, String> {
         let mut issues =
-            IssueCollector::new(self.positions, format!("project `{}`", short(attribute(root, "name"))));
+            IssueCollector::new(self.line_index, format!("project `{}`", short(attribute(root, "name"))));
         issues.add_scripts(root, &["beforeRunScript", "afterRunScript", "afterLoadScript"]);
         if !attribute(root, "activeEnvironment").is_empty()
             && attribute(root, "activeEnvironment") != "Default"
@@ -79,7 +80,7 @@ impl ProjectParser<'_, '_> {
     fn parse_suite(&mut self, node: Node<'_, '_>) -> Result<TestSuite, String> {
         self.count_item()?;
         let name = attribute(node, "name").to_owned();
-        let mut issues = IssueCollector::new(self.positions, format!("suite `{}`", short(&name)));
+        let mut issues = IssueCollector::new(self.line_index, format!("suite `{}`", short(&name)));
         issues.add_scripts(node, &["setupScript", "tearDownScript"]);
         let properties = Self::parse_properties(node, &mut issues)?;
         let cases = children(node, "testCase");
@@ -92,7 +93,7 @@ impl ProjectParser<'_, '_> {
         self.count_item()?;
         let name = attribute(node, "name").to_owned();
         let place = format!("{suite}, case `{}`", short(&name));
-        let mut issues = IssueCollector::new(self.positions, place);
+        let mut issues = IssueCollector::new(self.line_index, place);
         issues.add_scripts(node, &["setupScript", "tearDownScript"]);
         let properties = Self::parse_properties(node, &mut issues)?;
         let timeout = attribute(node, "timeout").trim();
@@ -109,7 +110,7 @@ impl ProjectParser<'_, '_> {
         for (step, next_request) in step_nodes.iter().zip(next_requests) {
             self.count_item()?;
             let place = format!("{}, step `{}`", issues.place, short(attribute(*step, "name")));
-            let step_issues = IssueCollector::new(self.positions, place);
+            let step_issues = IssueCollector::new(self.line_index, place);
             let (interfaces, budget) = (&self.interfaces, &self.budget);
             let context =
                 StepContext { interfaces, budget, step_names: &step_names, previous_request, next_request };

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::model::{CaseIndex, Project, StepAction};
 use super::project_error::UnsupportedItem;
+use crate::syntax::node::Position;
 
 /// Maximum number of items that are listed.
 const MAX_ITEMS: usize = 200;
@@ -56,7 +57,7 @@ fn add_case(
             }
             None => "the called case does not exist",
         };
-        let (line, column) = step.position;
+        let Position { line, column } = step.position;
         let names = [&project.suites[index.suite].name, &case.name, &step.name];
         let [suite, case, step] = names.map(|name| crate::syntax::truncate_value(name));
         let what = format!("suite `{suite}`, case `{case}`, step `{step}`: {reason}");

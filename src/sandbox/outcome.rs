@@ -1,6 +1,6 @@
 //! What a turn of a script ends with.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// Where a script stands after a turn.
@@ -110,7 +110,7 @@ impl From<Option<String>> for NextRequest {
 pub type ScopeEntries = Vec<(String, Value)>;
 
 /// The values of the scopes that scripts may change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct ScopeValues {
     /// Of the request and its scripts.
     pub local: ScopeEntries,

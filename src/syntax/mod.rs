@@ -4,6 +4,7 @@ pub mod comparison;
 pub mod escape;
 mod json;
 pub mod json_schema;
+pub(crate) mod line_index;
 pub mod node;
 pub mod path_expression;
 pub mod pattern;

@@ -4,14 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::super::input_file::read_monitor_file;
 use super::super::output;
 use super::super::plural::count_with_noun;
 use crate::collection::{Collection, parse_collection};
-use crate::settings::read_config_text;
 use crate::syntax::node::Position;
-
-/// Longest collection that a monitor can have, in bytes (fields.md 2).
-const MAX_COLLECTION_BYTES: usize = 10 * 1024 * 1024;
 
 /// List what of Postman collections cannot be run
 ///
@@ -42,12 +39,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Checks `file`; returns the text to print, and whether it can be run.
 fn check_file(file: &Path) -> (String, bool) {
     let name = file.display().to_string();
-    let text = match read_config_text(file) {
-        Ok(text) if text.len() > MAX_COLLECTION_BYTES => {
-            return (format!("{name}: is larger than {} MiB\n", MAX_COLLECTION_BYTES >> 20), false);
-        }
+    let text = match read_monitor_file(file) {
         Ok(text) => text,
-        Err(error) => return (format!("{name}: {error}\n"), false),
+        Err(error) => return (format!("{error}\n"), false),
     };
     match parse_collection(&text) {
         Err(error) => (format!("{}: {}\n", place(&name, error.position), error.message), false),

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::{Map, Value};
 
+use super::super::input_file::read_monitor_file;
 use super::super::output;
 use crate::collection::{convert_to_steps, parse_collection, parse_variable_file};
-use crate::settings::read_config_text;
 use crate::syntax::yaml_writer::format_monitors;
 
 /// Write a collection as a monitor file with API steps
@@ -35,8 +35,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let read =
-        |path: &PathBuf| read_config_text(path).map_err(|error| anyhow!("{}: {error}", path.display()));
+    let read = |path: &PathBuf| read_monitor_file(path).map_err(anyhow::Error::msg);
     let name = args.file.display();
     let collection = parse_collection(&read(&args.file)?).map_err(|error| anyhow!("{name}: {error}"))?;
     if collection.requests.is_empty() {

@@ -4,15 +4,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::anyhow;
-
+use super::super::input_file::read_monitor_file;
 use super::super::output;
 use super::super::plural::count_with_noun;
 use crate::project::{Project, case_step_count, unsupported};
-use crate::settings::read_config_text;
-
-/// Longest project that a monitor can have, in bytes (fields.md 2).
-const MAX_PROJECT_BYTES: usize = 10 * 1024 * 1024;
 
 /// List what of a SoapUI project cannot be run
 ///
@@ -40,10 +35,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let name = args.file.display().to_string();
-    let text = read_config_text(&args.file).map_err(|error| anyhow!("{name}: {error}"))?;
-    if text.len() > MAX_PROJECT_BYTES {
-        return Err(anyhow!("{name}: is larger than {} MiB", MAX_PROJECT_BYTES >> 20));
-    }
+    let text = read_monitor_file(&args.file).map_err(anyhow::Error::msg)?;
     let project = match Project::parse(&text) {
         Ok(project) => project,
         Err(error) => {

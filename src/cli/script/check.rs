@@ -4,14 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::super::input_file::read_monitor_file;
 use super::super::output;
 use super::super::plural::count_with_noun;
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::Script;
-use crate::settings::read_config_text;
-
-/// Longest script that a monitor can have, in bytes (fields.md 2).
-const MAX_SCRIPT_BYTES: usize = 10 * 1024 * 1024;
 
 /// List all errors in browser scripts
 ///
@@ -46,12 +43,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Checks `file`; returns the text to print, and the number of errors.
 fn check_file(file: &Path) -> (String, usize) {
     let name = file.display();
-    let text = match read_config_text(file) {
-        Ok(text) if text.len() > MAX_SCRIPT_BYTES => {
-            return (format!("{name}: is larger than {} MiB\n", MAX_SCRIPT_BYTES >> 20), 1);
-        }
+    let text = match read_monitor_file(file) {
         Ok(text) => text,
-        Err(error) => return (format!("{name}: {error}\n"), 1),
+        Err(error) => return (format!("{error}\n"), 1),
     };
     match Script::parse(&text) {
         Ok(script) => (summarize_script(&name.to_string(), &script), 0),

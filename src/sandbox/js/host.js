@@ -55,8 +55,8 @@ function recordTest(name, error, skipped) {
 
 function describeError(error) {
   if (error === null || typeof error !== "object") return { name: "Error", message: String(error) };
-  const line = /<input>:(\d+)|script:(\d+)/.exec(String(error.stack || ""));
-  return { name: String(error.name || "Error"), message: String(error.message), line: line ? Number(line[1] || line[2]) : undefined };
+  const line = /script:(\d+)/.exec(String(error.stack || ""));
+  return { name: String(error.name || "Error"), message: String(error.message), line: line ? Number(line[1]) : undefined };
 }
 
 function recordError(error) {

@@ -128,11 +128,11 @@ function legacyGlobals() {
     globals.responseTime = response.responseTime;
     globals.responseCookies = new CookieList(run.context.cookies).all();
   }
-  defineLazily(globals, { _: "lodash", CryptoJS: "crypto-js", tv4: "tv4", cheerio: "cheerio", Backbone: "backbone", Buffer: "buffer" });
+  defineLazily({ _: "lodash", CryptoJS: "crypto-js", tv4: "tv4", cheerio: "cheerio", Backbone: "backbone", Buffer: "buffer" });
   return globals;
 }
 
-function defineLazily(_, packages) {
+function defineLazily(packages) {
   for (const [name, packageName] of Object.entries(packages)) {
     const load = () => (name === "Buffer" ? libraries(packageName).Buffer : libraries(packageName));
     Object.defineProperty(globalThis, name, {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use roxmltree::{Attribute, Node};
 
 use super::action::RegexPattern;
-use super::line_index::LineIndex;
 use crate::script::script_error::ScriptError;
+use crate::syntax::line_index::LineIndex;
 use crate::syntax::pattern::{CompiledPattern, HaystackKind, PatternError};
 use crate::syntax::template::{BUILT_IN_VARIABLES, TemplatePart, has_placeholders, parse_template};
 use crate::syntax::text_format::TextFormat;

@@ -10,7 +10,6 @@ mod css_selector;
 mod element;
 mod element_target;
 mod keys;
-mod line_index;
 mod parser;
 mod script;
 pub mod vocabulary;

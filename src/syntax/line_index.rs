@@ -1,12 +1,12 @@
 //! Maps byte offsets of a text to lines and columns, in a time that does not depend on its length.
 
-use crate::syntax::node::Position;
+use super::node::Position;
 
 /// Distance of precomputed positions, in bytes.
 const CHECKPOINT_BYTES: usize = 4096;
 
 /// The positions of a text.
-pub(super) struct LineIndex<'t> {
+pub(crate) struct LineIndex<'t> {
     text: &'t str,
     /// Positions of the bytes 0, [`CHECKPOINT_BYTES`], 2 × [`CHECKPOINT_BYTES`], …, or of the first character after
     /// each.
@@ -14,7 +14,7 @@ pub(super) struct LineIndex<'t> {
 }
 
 impl<'t> LineIndex<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(crate) fn new(text: &'t str) -> Self {
         let mut checkpoints = Vec::with_capacity(text.len() / CHECKPOINT_BYTES + 1);
         let mut position = Position { line: 1, column: 1 };
         for (offset, c) in text.char_indices() {
@@ -27,7 +27,7 @@ impl<'t> LineIndex<'t> {
     }
 
     /// Returns the line and column of the byte at `byte_offset`.
-    pub(super) fn position_at(&self, byte_offset: usize) -> Position {
+    pub(crate) fn position_at(&self, byte_offset: usize) -> Position {
         let checkpoint =
             self.checkpoints.partition_point(|(offset, _)| *offset <= byte_offset).checked_sub(1);
         let (checkpoint_offset, mut position) = checkpoint
@@ -64,5 +64,13 @@ mod tests {
         }
         assert_eq!(index.position_at(text.len()), position);
         assert_eq!(LineIndex::new("").position_at(0), Position { line: 1, column: 1 });
+    }
+
+    #[test]
+    fn positions_are_counted_from_one() {
+        let index = LineIndex::new("aé<\n<b>\n");
+        for (offset, line, column) in [(0, 1, 1), (3, 1, 3), (5, 2, 1), (9, 3, 1)] {
+            assert_eq!(index.position_at(offset), Position { line, column });
+        }
     }
 }

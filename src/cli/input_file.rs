@@ -1,0 +1,23 @@
+//! Reads the scripts, collections and projects that commands are given.
+
+use std::path::Path;
+
+use crate::settings::read_config_text;
+
+/// Longest script, collection or project that a monitor can have, in bytes (fields.md 2).
+const MAX_FILE_BYTES: usize = 10 * 1024 * 1024;
+
+/// Reads a script, a collection or a project.
+///
+/// # Errors
+/// Returns why it cannot be read, or that it is too large, after its name.
+pub(super) fn read_monitor_file(path: &Path) -> Result<String, String> {
+    let name = path.display();
+    match read_config_text(path) {
+        Ok(text) if text.len() > MAX_FILE_BYTES => {
+            Err(format!("{name}: is larger than {} MiB", MAX_FILE_BYTES >> 20))
+        }
+        Ok(text) => Ok(text),
+        Err(error) => Err(format!("{name}: {error}")),
+    }
+}
