@@ -1,5 +1,6 @@
 //! The probe of API steps.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -31,7 +32,7 @@ impl ApiStepsProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut attempt = ApiStepsAttempt::new(&self.options, cx, started);
-        let run_result = until_cancelled(cx, attempt.run_steps()).await;
+        let run_result = until_cancelled(cx, pin!(attempt.run_steps())).await;
         let mut observation = attempt.into_observation();
         if let Err(failure) = run_result {
             observation.record_failure(failure);

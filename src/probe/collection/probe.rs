@@ -1,5 +1,6 @@
 //! The probe of collections.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -38,7 +39,7 @@ impl CollectionProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut attempt = CollectionAttempt::new(&self.options, cx, started);
-        let run_result = until_cancelled(cx, attempt.run()).await.flatten();
+        let run_result = until_cancelled(cx, pin!(attempt.run())).await.flatten();
         let mut observation = attempt.into_observation(run_result.err());
         observation.duration = started.elapsed();
         observation

@@ -1,5 +1,6 @@
 //! The probe of web pages.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -34,7 +35,7 @@ impl WebsiteProbe {
         let started = Instant::now();
         let (request, mut cookie_jar) = (self.options.build_request(), CookieJar::default());
         let mut attempt = HttpAttempt::new(&self.options, cx, started, &request, &mut cookie_jar);
-        let run_result = until_cancelled(cx, attempt.run()).await.flatten();
+        let run_result = until_cancelled(cx, pin!(attempt.run())).await.flatten();
         let page = attempt.take_fetched_page();
         let mut observation = attempt.into_observation();
         if let Err(failure) = run_result {
@@ -52,7 +53,8 @@ impl WebsiteProbe {
                 started,
                 &mut observation,
             );
-            if let Err(failure) = until_cancelled(cx, analysis).await {
+            let analysis_result = until_cancelled(cx, pin!(analysis)).await;
+            if let Err(failure) = analysis_result {
                 observation.record_failure(failure);
             }
         }

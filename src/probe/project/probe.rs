@@ -1,5 +1,6 @@
 //! The probe of projects.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -31,7 +32,7 @@ impl ProjectProbe {
     async fn attempt_case(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
         let mut run = ProjectRun::new(&self.options, cx, started);
-        let result = until_cancelled(cx, run.run()).await;
+        let result = until_cancelled(cx, pin!(run.run())).await;
         let mut observation = run.into_observation();
         if let Err(failure) = result {
             observation.record_failure(failure);
