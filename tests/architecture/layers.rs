@@ -17,7 +17,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("syntax", ""),
     ("redaction", "syntax"),
     ("script", "syntax redaction"),
-    ("collection", "syntax"),
+    ("collection", "syntax redaction"),
     ("sandbox", ""),
     ("evaluate", "syntax redaction"),
     ("project", "syntax script"),
