@@ -46,6 +46,7 @@ mod script;
 mod serve;
 mod settings;
 mod source;
+mod steps_file;
 mod store;
 pub mod style;
 mod table;

@@ -119,7 +119,7 @@ impl Converter {
         step.insert("head".to_owned(), head);
         self.body(item, &place, &mut step);
         self.behavior(item, &place, &mut step);
-        self.scripts(item, &place, &mut step);
+        self.scripts(item, &mut step);
         let step = Value::Object(step);
         for name in unknown_placeholders(&step) {
             self.lose(&place, format!("the dynamic variable `{{{{{name}}}}}`: steps have none of this name"));
@@ -212,7 +212,7 @@ impl Converter {
         }
     }
 
-    fn scripts(&mut self, item: &RequestItem, place: &str, step: &mut Map<String, Value>) {
+    fn scripts(&mut self, item: &RequestItem, step: &mut Map<String, Value>) {
         for script in &item.prerequest_scripts {
             let (position, place) = (script.position, script.owner.to_string());
             self.add_loss(UnsupportedItem {
@@ -236,11 +236,10 @@ impl Converter {
         }
         let checks_status = assertions.iter().any(|assertion| assertion["source"] == "Status Code");
         if !checks_status {
-            self.lose(place, "a status of 400 and more: it fails the step, and no request of the collection");
+            // A status of 400 and more fails no request of a collection by itself.
+            assertions.push(json!({"source": "Status Code", "comparison": "equals", "value": "100-599"}));
         }
-        if !assertions.is_empty() {
-            step.insert("assertions".to_owned(), Value::Array(assertions));
-        }
+        step.insert("assertions".to_owned(), Value::Array(assertions));
         if !variables.is_empty() {
             step.insert("variables".to_owned(), Value::Array(variables));
         }
@@ -296,14 +295,9 @@ mod tests {
         );
         assert_eq!(conversion.steps[0].get("post"), None);
         let losses: Vec<String> = conversion.losses.iter().map(ToString::to_string).collect();
-        for expected in [
-            "if (x) { y() }",
-            "$randomCity",
-            "awsv4",
-            "disableCookies",
-            "a script before the request",
-            "status of 400",
-        ] {
+        for expected in
+            ["if (x) { y() }", "$randomCity", "awsv4", "disableCookies", "a script before the request"]
+        {
             assert!(losses.iter().any(|loss| loss.contains(expected)), "{expected}: {losses:#?}");
         }
     }

@@ -132,7 +132,7 @@ fn convert_statement(
         FormKind::Statuses => assertion("Status Code", "", "equals", &group("value")?.replace(' ', "")),
         FormKind::ResponseTime => {
             let millis: f64 = group("value")?.parse().ok()?;
-            assertion("Timeout", "", "less than", &(millis / 1000.0).to_string())
+            assertion("Timeout", "", "less than or equal", &(millis / 1000.0).to_string())
         }
         FormKind::Header => assertion("Header", group("value")?, "exists", "1"),
         FormKind::BodyContains => assertion("Response", "", "contains", &literal(group("value")?)),
@@ -207,7 +207,7 @@ mod tests {
             shown,
             [
                 "Status Code||equals|200",
-                "Timeout||less than|0.5",
+                "Timeout||less than or equal|0.5",
                 "JSON Response|$.a['b'][0]|equals|x\"y",
                 "Header|X-A|exists|1",
                 "Response||contains|z",

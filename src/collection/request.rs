@@ -11,7 +11,7 @@ use super::body::{RenderedBody, UploadedFile};
 use super::dynamic_values::dynamic_value;
 use super::item::ProtocolBehavior;
 use super::json_entries::enabled_entries;
-use super::scopes::VariableScopes;
+use super::scopes::{MAX_WORK, VariableScopes};
 use super::{body, request_url};
 use crate::domain::Timestamp;
 
@@ -73,12 +73,13 @@ pub fn render_request(
     behavior: &ProtocolBehavior,
     cx: RenderContext<'_>,
 ) -> Result<RenderedRequest, String> {
-    let remaining = Cell::new(MAX_REQUEST_BYTES);
+    let (remaining, work) = (Cell::new(MAX_REQUEST_BYTES), Cell::new(MAX_WORK));
     let replace = |text: &str| {
-        if remaining.get() == 0 {
+        if remaining.get() == 0 || work.get() == 0 {
             return String::new();
         }
-        let text = cx.replace_in(text);
+        let dynamic = |name: &str| dynamic_value(name, cx.now);
+        let text = cx.scopes.replace_within(text, &dynamic, &work).into_owned();
         remaining.set(remaining.get().saturating_sub(text.len()));
         text
     };
@@ -95,6 +96,9 @@ pub fn render_request(
     let auth = auth.map_or(AuthMethod::None, |auth| AuthMethod::from_json(&map_texts(auth, &replace)));
     if remaining.get() == 0 {
         return Err(format!("with its variables it takes more than {} MiB", MAX_REQUEST_BYTES >> 20));
+    }
+    if work.get() == 0 {
+        return Err("it has too many variables, or they refer to each other without end".to_owned());
     }
     let secrets = auth.secrets();
     let mut digest = None;

@@ -2,22 +2,12 @@
 //! changing any other byte.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
 
 use serde_json::Value;
 
 use crate::syntax::MASK;
 use crate::syntax::node::Node;
-
-/// A variable of type secret.
-struct SecretVariable {
-    name: String,
-    /// Its value as text.
-    value: String,
-    /// The bytes of its value in the text, with the quotes of a string.
-    token: Range<usize>,
-}
+use crate::syntax::secret_parts::{SecretPart, mask_parts, restore_parts};
 
 /// Whether the text may hold values of type secret: a cheap test before it is parsed. The word may be escaped.
 fn may_hold_secrets(text: &str) -> bool {
@@ -43,8 +33,7 @@ pub fn mask_secrets(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let Some(variables) = secret_variables(text) else { return Cow::Borrowed(MASK) };
-    let set = variables.into_iter().filter(|variable| !variable.value.is_empty());
-    replace_ranges(text, set.map(|variable| (variable.token, format!("\"{MASK}\""))).collect())
+    mask_parts(text, variables, &format!("\"{MASK}\""))
 }
 
 /// Returns `new`, as sent by a user, with masks replaced by the values of `old` of the same name. If `new` as a whole is a
@@ -61,29 +50,12 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
         return old.map(Cow::Borrowed).ok_or_else(|| "it is masked, and no previous value exists".to_owned());
     }
     let Some(variables) = secret_variables(new) else { return Ok(Cow::Borrowed(new)) };
-    let old_text = old.unwrap_or_default();
-    // Of several variables with one name, the first mask stands for the first value, and so on.
-    let mut old_tokens: HashMap<String, VecDeque<Range<usize>>> = HashMap::new();
-    for known in secret_variables(old_text).unwrap_or_default() {
-        old_tokens.entry(known.name).or_default().push_back(known.token);
-    }
-    let mut replacements = Vec::new();
-    for variable in variables {
-        let token = old_tokens.get_mut(&variable.name).and_then(VecDeque::pop_front);
-        if variable.value != MASK {
-            continue;
-        }
-        let Some(token) = token else {
-            let name = crate::syntax::truncate_value(&variable.name);
-            return Err(format!("the value of the secret `{name}` is masked, and no previous value exists"));
-        };
-        replacements.push((variable.token, old_text[token].to_owned()));
-    }
-    Ok(replace_ranges(new, replacements))
+    let old = old.unwrap_or_default();
+    restore_parts((new, variables), (old, secret_variables(old).unwrap_or_default()))
 }
 
 /// Returns the variables of type secret; `None` for a text that cannot be parsed.
-fn secret_variables(text: &str) -> Option<Vec<SecretVariable>> {
+fn secret_variables(text: &str) -> Option<Vec<SecretPart>> {
     if !may_hold_secrets(text) {
         return Some(Vec::new());
     }
@@ -99,24 +71,9 @@ fn secret_variables(text: &str) -> Option<Vec<SecretVariable>> {
             Value::String(text) => text,
             other => other.to_string(),
         };
-        Some(SecretVariable { name: name.to_owned(), value, token: offsets.get(&node.position)?.clone() })
+        Some(SecretPart { name: name.to_owned(), value, range: offsets.get(&node.position)?.clone() })
     };
     Some(lists.flat_map(Node::items).filter(is_secret).filter_map(variable).collect())
-}
-
-fn replace_ranges(text: &str, mut replacements: Vec<(Range<usize>, String)>) -> Cow<'_, str> {
-    if replacements.is_empty() {
-        return Cow::Borrowed(text);
-    }
-    replacements.sort_by_key(|(range, _)| range.start);
-    let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
-    for (range, replacement) in replacements {
-        out.push_str(&text[copied..range.start]);
-        out.push_str(&replacement);
-        copied = range.end;
-    }
-    out.push_str(&text[copied..]);
-    Cow::Owned(out)
 }
 
 #[cfg(test)]

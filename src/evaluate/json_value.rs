@@ -9,8 +9,6 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 
 use super::assertion::json_query::{JsonQuery, compile_json_path, parse_document};
 
-/// Number of values that one path may visit, in units of the budget.
-const NODE_BUDGET: u64 = 5_000_000;
 /// Stands at the end of a path for the number of values that it selects.
 const LENGTH_CALL: &str = ".length()";
 
@@ -18,16 +16,15 @@ const LENGTH_CALL: &str = ".length()";
 /// its end their number. `None` when it selects nothing.
 ///
 /// # Errors
-/// When the text is not JSON, the path is not a JSONPath, or it visits too much.
-pub fn read_json(text: &str, path: &str) -> Result<Option<Value>, String> {
+/// When the text is not JSON, the path is not a JSONPath, or it visits more than `nodes`.
+pub fn read_json(text: &str, path: &str, nodes: &Cell<u64>) -> Result<Option<Value>, String> {
     let (path, counts) = match path.trim().strip_suffix(LENGTH_CALL) {
         Some(counted) => (counted, true),
         None => (path.trim(), false),
     };
     let query = compile(path)?;
     let document = parse_document(text)?;
-    let budget = Cell::new(NODE_BUDGET);
-    let found = query.select(&document, &budget)?;
+    let found = query.select(&document, nodes)?;
     let value = match found.as_slice() {
         [] if query.is_single_value() => None,
         [only] if query.is_single_value() => Some((*only).clone()),
@@ -59,10 +56,10 @@ pub fn value_text(value: &Value) -> String {
 ///
 /// # Errors
 /// As for [`read_json`], and when the path selects nothing.
-pub fn write_json(text: &str, path: &str, value: &Value) -> Result<String, String> {
+pub fn write_json(text: &str, path: &str, value: &Value, nodes: &Cell<u64>) -> Result<String, String> {
     let query = compile(path.trim())?;
     let document = parse_document(text)?;
-    let pointers = query.locate(&document, &Cell::new(NODE_BUDGET))?;
+    let pointers = query.locate(&document, nodes)?;
     if pointers.is_empty() {
         return Err("the JSONPath selects nothing".to_owned());
     }
@@ -105,25 +102,31 @@ mod tests {
             ("$..e.length()", Some("2")),
             ("$.missing", None),
         ] {
-            let found = read_json(text, path).unwrap();
+            let found = read_json(text, path, &Cell::new(100)).unwrap();
             assert_eq!(found.as_ref().map(value_text).as_deref(), expected, "{path}");
         }
-        assert!(read_json("<a/>", "$.a").is_err());
-        assert!(read_json("{}", "$[").is_err());
+        assert!(read_json("<a/>", "$.a", &Cell::new(100)).is_err());
+        assert!(read_json("{}", "$[", &Cell::new(100)).is_err());
     }
 
     #[test]
     fn values_are_written() {
         let text = r#"{"a": {"b": 1}, "c": [1, 2]}"#;
-        let written = write_json(text, "$.a.b", &Value::from("x")).unwrap();
+        let written = write_json(text, "$.a.b", &Value::from("x"), &Cell::new(100)).unwrap();
         assert_eq!(
             written,
             "{\n   \"a\": {\n      \"b\": \"x\"\n   },\n   \"c\": [\n      1,\n      2\n   ]\n}"
         );
         assert_eq!(
-            read_json(&write_json(text, "$.c[*]", &Value::from(7)).unwrap(), "$.c").unwrap().unwrap(),
+            read_json(
+                &write_json(text, "$.c[*]", &Value::from(7), &Cell::new(100)).unwrap(),
+                "$.c",
+                &Cell::new(100)
+            )
+            .unwrap()
+            .unwrap(),
             serde_json::json!([7, 7])
         );
-        assert!(write_json(text, "$.missing", &Value::Null).is_err());
+        assert!(write_json(text, "$.missing", &Value::Null, &Cell::new(100)).is_err());
     }
 }

@@ -7,6 +7,10 @@
 
 mod assertion_parser;
 mod case_lookup;
+mod convert;
+mod convert_assertion;
+mod convert_scope;
+mod convert_step;
 mod copy_budget;
 pub(crate) mod expansion;
 mod interface_parser;
@@ -17,12 +21,15 @@ mod project_parser;
 mod property_list;
 mod property_map;
 mod request_parser;
+pub(crate) mod request_text;
+pub mod secret_text;
 mod step_context;
 mod step_parser;
 mod transfer_parser;
 mod unsupported;
 mod xml_tree;
 
+pub use convert::{Conversion, convert_to_steps};
 pub use model::Project;
 pub use project_error::{ProjectError, UnsupportedItem};
 pub(crate) use property_map::PropertyMap;

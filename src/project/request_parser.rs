@@ -226,7 +226,7 @@ fn apply_settings(node: Node<'_, '_>, step: &mut RequestStep, issues: &mut Issue
 }
 
 /// Reads a list of headers: XML with an `entry` for each, as text of a setting.
-fn parse_headers(list: &str) -> Result<Vec<(String, String)>, String> {
+pub(super) fn parse_headers(list: &str) -> Result<Vec<(String, String)>, String> {
     if list.trim().is_empty() {
         return Ok(Vec::new());
     }

@@ -9,11 +9,13 @@ pub mod node;
 pub mod path_expression;
 pub mod pattern;
 mod positioned_json;
+pub(crate) mod secret_parts;
 pub mod status_codes;
 pub mod substring_set;
 pub mod template;
 pub mod text_format;
 mod validation_error;
+pub(crate) mod xml_source;
 pub mod xpath;
 pub mod yaml_writer;
 

@@ -20,7 +20,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("collection", "syntax redaction"),
     ("sandbox", ""),
     ("evaluate", "syntax redaction"),
-    ("project", "syntax script"),
+    ("project", "syntax redaction script"),
     ("schedule", ""),
     ("schema", "syntax redaction script collection evaluate project schedule"),
     ("alerting", "evaluate schedule"),

@@ -1,4 +1,4 @@
-//! `vigie project check`: which cases are looked at, and the exit codes.
+//! `vigie project`: which cases are looked at and converted, and the exit codes.
 
 use crate::support::binary::{err, out, vigie};
 
@@ -34,4 +34,43 @@ fn disabled_cases_are_looked_at_when_they_are_named_only() {
     let output = vigie(&["project", "check", file]);
     assert_eq!(output.status.code(), Some(1));
     assert!(out(&output).contains("no case that is enabled"), "{}", out(&output));
+}
+
+#[test]
+fn a_case_is_converted_or_what_is_lost_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("project.xml");
+    let request = r#"<con:testStep type="httprequest" name="Get"><con:config method="GET" xsi:type="con:HttpRequest"
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><con:endpoint>http://a.test/</con:endpoint></con:config></con:testStep>"#;
+    let lossless = PROJECT.replace("name=\"Runs\">", "name=\"Order it\">").replace(
+        r#"<con:testStep type="delay" name="Wait"><con:config><con:delay>1</con:delay></con:config></con:testStep>"#,
+        request,
+    );
+    std::fs::write(&file, &lossless).unwrap();
+    let path = file.to_str().unwrap();
+    let output = vigie(&["project", "convert", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    for expected in ["key: order-it", "type: website-api", "name: Order it", "http://a.test/", "100-599"] {
+        assert!(out(&output).contains(expected), "{expected}: {}", out(&output));
+    }
+    std::fs::write(folder.path().join("order.yaml"), out(&output)).unwrap();
+    let checked = vigie(&["config", "check", folder.path().to_str().unwrap()]);
+    assert_eq!(checked.status.code(), Some(0), "{}{}", out(&checked), err(&checked));
+
+    let lossy = lossless.replace("</con:testCase>", "<con:testStep type=\"delay\" name=\"Wait\"><con:config><con:delay>1</con:delay></con:config></con:testStep></con:testCase>");
+    std::fs::write(&file, &lossy).unwrap();
+    let refused = vigie(&["project", "convert", path]);
+    assert_eq!((refused.status.code(), &*out(&refused)), (Some(1), ""), "{}", err(&refused));
+    assert!(err(&refused).contains("step `Wait`: a delay"), "{}", err(&refused));
+    let forced = vigie(&["project", "convert", path, "--lossy"]);
+    assert_eq!(forced.status.code(), Some(1));
+    assert!(out(&forced).contains("website-api"), "{}", out(&forced));
+    for (args, expected) in [
+        (&["--suite", "On", "--case", "None"][..], "suite `On` has no case `None`"),
+        (&["--suite", "On"], "--case"),
+    ] {
+        let output = vigie(&[&["project", "convert", path], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(err(&output).contains(expected), "{args:?}: {}", err(&output));
+    }
 }

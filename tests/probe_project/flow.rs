@@ -297,3 +297,63 @@ async fn a_goto_that_cannot_be_evaluated_fails() {
     assert_eq!(branch.name, "Branch");
     assert!(branch.failures[0].detail.contains("no response"), "{branch:?}");
 }
+
+#[tokio::test]
+async fn results_of_many_failed_steps_are_bounded() {
+    let service = start_service().await;
+    let wrong = transfer(
+        "Copy",
+        "failOnError=\"true\"",
+        &[("sourceType", "x"), ("sourceStep", "#Project#"), ("targetType", "x"), ("targetStep", "#Project#")],
+    );
+    let steps = [http("Get", "GET", &service.url("/xml"), ""), wrong, goto(&[("true()", "Copy")])].concat();
+    let script = project("", &case("Case", "failOnError=\"false\"", &steps));
+    let observation = run(&script).await;
+    assert_eq!(failed(&observation, FailureKind::ProjectFailed, 60).detail, "it runs more than 10000 steps");
+    assert_eq!(observation.details.steps.len(), 501, "the request, and 500 failures");
+    let warnings = format!("{:?}", observation.warnings);
+    assert!(warnings.contains("more failed steps are left out of the result"), "{warnings}");
+}
+
+#[tokio::test]
+async fn evidence_of_a_failed_step_is_kept_behind_that_of_many() {
+    let service = start_service().await;
+    let mut steps = String::new();
+    for index in 0..30 {
+        steps += &http(&format!("Get {index}"), "GET", &service.url("/json"), "");
+    }
+    steps += &http(
+        "Fails",
+        "GET",
+        &service.url("/status/500"),
+        &assertion("Valid HTTP Status Codes", &[("codes", "200")]),
+    );
+    let capture = serde_json::json!({"level": "All Actions"});
+    let observation = Check::of(&one_case(&steps)).with("capture", capture).run().await;
+    assert_eq!(observation.captures.len(), 42, "40 of steps that pass, 2 of the last");
+    let last = observation.captures.last().and_then(|capture| capture.content.clone());
+    assert_eq!(last.as_deref(), Some(&b"status"[..]));
+}
+
+#[tokio::test]
+async fn a_search_that_takes_too_long_is_told() {
+    let service = Service::start(|_| respond_json(&"aaaa bbbb cccc ".repeat(60_000))).await;
+    let slow = ("token", "[a-c ]*(?:[a-c ]{100,200}){8}y");
+    let rule = assertion("Simple Contains", &[slow, ("useRegEx", "true")]);
+    let mut check = Check::of(&one_case(&http("Get", "GET", &service.url("/"), &rule)));
+    check.timeout = Duration::from_secs(3);
+    let started = Instant::now();
+    let observation = check.run().await;
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    // Usually the search is not begun. On a busy machine it may turn out slower than its start promised.
+    let failure = observation.failure.as_ref().map(|failure| (failure.kind, failure.detail.as_str()));
+    match failure {
+        Some((FailureKind::ProjectStepFailed, detail)) => {
+            assert!(detail.contains("1 of 1 assertions were not checked within 3s"), "{detail}");
+        }
+        Some((FailureKind::Internal, detail)) => {
+            assert!(detail.ends_with("did not finish before the timeout"), "{detail}");
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -3,6 +3,7 @@
 mod assertions;
 mod calls;
 mod check;
+mod convert;
 mod coverage;
 mod flow;
 mod project;

@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, anyhow, bail};
-use serde_json::{Map, Value};
-
 use super::super::input_file::read_monitor_file;
-use super::super::output;
-use crate::collection::{convert_to_steps, parse_collection, parse_variable_file};
-use crate::syntax::yaml_writer::format_monitors;
+use super::super::output::{self, UsageError};
+use super::super::steps_file::format_steps_monitor;
+use crate::collection::{Conversion, convert_to_steps, parse_collection, parse_variable_file};
 
 /// Write a collection as a monitor file with API steps
 ///
@@ -35,44 +32,33 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let read = |path: &PathBuf| read_monitor_file(path).map_err(anyhow::Error::msg);
     let name = args.file.display();
-    let collection = parse_collection(&read(&args.file)?).map_err(|error| anyhow!("{name}: {error}"))?;
-    if collection.requests.is_empty() {
-        bail!("{name}: it has no request");
-    }
-    let environment = match &args.environment {
-        Some(path) => {
-            parse_variable_file(&read(path)?)
-                .map_err(|error| anyhow!("{error}"))
-                .with_context(|| path.display().to_string())?
-                .variables
-        }
-        None => Vec::new(),
-    };
-    let conversion = convert_to_steps(&collection, &environment);
+    let (title, conversion) = convert(args).map_err(UsageError)?;
     for loss in &conversion.losses {
         output::print_note(&format!("{name}: lost: {loss}"));
     }
     let is_lossless = conversion.losses.is_empty();
     if is_lossless || args.lossy {
-        let mut fields = Map::new();
-        fields.insert("key".to_owned(), Value::from(key_from(&collection.name)));
-        fields.insert("type".to_owned(), Value::from("website-api"));
-        fields.insert("name".to_owned(), Value::from(collection.name.as_str()));
-        fields.insert("billing_plancode".to_owned(), Value::from("default"));
-        fields.insert("api_steps".to_owned(), Value::Array(conversion.steps));
-        output::print(&format_monitors(&[fields]))?;
+        output::print(&format_steps_monitor(&title, conversion.steps))?;
     }
     Ok(ExitCode::from(u8::from(!is_lossless)))
 }
 
-/// Returns a key made of the letters and digits of `name`.
-fn key_from(name: &str) -> String {
-    let words: Vec<String> = name
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    if words.is_empty() { "collection".to_owned() } else { words.join("-") }
+/// Returns the name of the collection and its steps.
+fn convert(args: &Args) -> Result<(String, Conversion), String> {
+    let name = args.file.display();
+    let collection =
+        parse_collection(&read_monitor_file(&args.file)?).map_err(|error| format!("{name}: {error}"))?;
+    if collection.requests.is_empty() {
+        return Err(format!("{name}: it has no request"));
+    }
+    let environment = match &args.environment {
+        Some(path) => {
+            let file = parse_variable_file(&read_monitor_file(path)?);
+            file.map_err(|error| format!("{}: {error}", path.display()))?.variables
+        }
+        None => Vec::new(),
+    };
+    let conversion = convert_to_steps(&collection, &environment);
+    Ok((collection.name, conversion))
 }

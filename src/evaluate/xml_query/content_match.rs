@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use roxmltree::Node;
 
-use super::selection::{NODE_BUDGET, element_text};
+use super::selection::element_text;
 use crate::evaluate::assertion::one_line_excerpt;
 use crate::evaluate::xpath::{XPathNode, XPathResult, XmlDocument};
 use crate::syntax::path_expression::XPath;
@@ -34,10 +34,11 @@ pub fn match_content(
     content: &str,
     compares_elements: bool,
     comparison: ContentComparison,
+    nodes: &Cell<u64>,
 ) -> Result<(), String> {
     let document = XmlDocument::parse(xml)?;
     let expected_xml = if compares_elements { XmlDocument::parse(content).ok() } else { None };
-    let nodes = match document.select(path, &Cell::new(NODE_BUDGET))? {
+    let nodes = match document.select(path, nodes)? {
         XPathResult::Text(text) if text == content => return Ok(()),
         XPathResult::Text(text) => return Err(format!("the value is `{}`", one_line_excerpt(&text))),
         XPathResult::Nodes(nodes) => nodes,
@@ -190,7 +191,8 @@ mod tests {
             ("//i[1]", "<i>*</i>", wildcards, true),
         ] {
             let xpath = parse_xpath_with_prolog(path).unwrap();
-            let result = match_content(xml, &xpath, content, !path.ends_with("text()"), comparison);
+            let result =
+                match_content(xml, &xpath, content, !path.ends_with("text()"), comparison, &Cell::new(1000));
             assert_eq!(result.is_ok(), matches, "{path} {content} {comparison:?} {result:?}");
         }
     }

@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use super::node_source::{
-    TextEdit, apply_edits, content_range, element_source, element_text_edit, text_node_edit,
-};
-use super::selection::{NODE_BUDGET, element_text};
+use super::node_source::{TextEdit, apply_edits, element_source, element_text_edit, text_node_edit};
+use super::selection::element_text;
 use crate::evaluate::xpath::{XPathNode, XPathResult, XmlDocument};
 use crate::syntax::escape::{escape_expansions, escape_xml_text};
 use crate::syntax::path_expression::XPath;
+use crate::syntax::xml_source::content_range;
 
 /// How nodes are transferred from one text to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,11 +30,17 @@ pub struct NodeTransfer {
 /// Returns `xml` with `value` as the text of the first node that `path` selects, or of all of them.
 ///
 /// # Errors
-/// When `xml` is not XML, the path selects no node, or visits too much.
-pub fn set_nodes(xml: &str, path: &XPath, value: &str, all: bool) -> Result<String, String> {
+/// When `xml` is not XML, the path selects no node, or visits more than `nodes`.
+pub fn set_nodes(
+    xml: &str,
+    path: &XPath,
+    value: &str,
+    all: bool,
+    nodes: &Cell<u64>,
+) -> Result<String, String> {
     let xml = xml.trim_start_matches('\u{feff}');
     let document = XmlDocument::parse(xml)?;
-    let targets = select_nodes(&document, path)?;
+    let targets = select_nodes(&document, path, nodes)?;
     if targets.is_empty() {
         return Err("the XPath of the target selects nothing".to_owned());
     }
@@ -53,15 +58,16 @@ pub fn transfer_nodes(
     (source, source_path): (&str, &XPath),
     (target, target_path): (&str, &XPath),
     transfer: NodeTransfer,
+    nodes: &Cell<u64>,
 ) -> Result<Option<String>, String> {
     let (source, target) = (source.trim_start_matches('\u{feff}'), target.trim_start_matches('\u{feff}'));
     let target_document = XmlDocument::parse(target)?;
-    let targets = select_nodes(&target_document, target_path)?;
+    let targets = select_nodes(&target_document, target_path, nodes)?;
     if targets.is_empty() {
         return Err("the XPath of the target selects nothing".to_owned());
     }
     let source_document = XmlDocument::parse(source)?;
-    let sources = match source_document.select(source_path, &Cell::new(NODE_BUDGET))? {
+    let sources = match source_document.select(source_path, nodes)? {
         XPathResult::Nodes(nodes) => nodes,
         XPathResult::Text(text) => {
             let edit = targets.iter().take(1).filter_map(|node| value_edit(target, node, &text));
@@ -86,8 +92,12 @@ fn escaped_edit(edit: TextEdit, transfer: NodeTransfer) -> TextEdit {
     TextEdit { replacement, ..edit }
 }
 
-fn select_nodes<'d>(document: &'d XmlDocument<'_>, path: &XPath) -> Result<Vec<XPathNode<'d>>, String> {
-    match document.select(path, &Cell::new(NODE_BUDGET))? {
+fn select_nodes<'d>(
+    document: &'d XmlDocument<'_>,
+    path: &XPath,
+    nodes: &Cell<u64>,
+) -> Result<Vec<XPathNode<'d>>, String> {
+    match document.select(path, nodes)? {
         XPathResult::Nodes(nodes) => Ok(nodes),
         XPathResult::Text(_) => Err("the XPath of the target selects a value, not a node".to_owned()),
     }
@@ -168,10 +178,14 @@ mod tests {
             ("//j/text()[2]", false, "<o a='1'><i>x</i><i/><j>t<k/>&lt;v</j><l><![CDATA[<]]></l></o>"),
             ("//l", false, "<o a='1'><i>x</i><i/><j>t<k/>u</j><l>&lt;v</l></o>"),
         ] {
-            assert_eq!(set_nodes(xml, &path(selected), "<v", all).unwrap(), expected, "{selected}");
+            assert_eq!(
+                set_nodes(xml, &path(selected), "<v", all, &Cell::new(100)).unwrap(),
+                expected,
+                "{selected}"
+            );
         }
-        assert!(set_nodes(xml, &path("//none"), "v", false).is_err());
-        assert!(set_nodes(xml, &path("count(//i)"), "v", false).is_err());
+        assert!(set_nodes(xml, &path("//none"), "v", false, &Cell::new(100)).is_err());
+        assert!(set_nodes(xml, &path("count(//i)"), "v", false, &Cell::new(100)).is_err());
     }
 
     #[test]
@@ -194,7 +208,8 @@ mod tests {
             ("count(//a)", text, Some("<t><x>2</x><x>9</x><x>0</x></t>")),
             ("//none", text, None),
         ] {
-            let transferred = transfer_nodes((source, &path(selected)), (target, &path("//x")), transfer);
+            let transferred =
+                transfer_nodes((source, &path(selected)), (target, &path("//x")), transfer, &Cell::new(100));
             assert_eq!(transferred.unwrap().as_deref(), expected, "{selected} {transfer:?}");
         }
     }

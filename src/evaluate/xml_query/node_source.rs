@@ -6,6 +6,7 @@ use std::ops::Range;
 use roxmltree::Node;
 
 use crate::syntax::escape::escape_xml_text;
+use crate::syntax::xml_source::{content_range, split_start_tag};
 
 /// Returns the source of `element`, with declarations of the namespaces around it that it uses.
 pub(super) fn element_source(xml: &str, element: Node<'_, '_>) -> String {
@@ -30,33 +31,6 @@ pub(super) fn element_source(xml: &str, element: Node<'_, '_>) -> String {
     let name_end = source.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(source.len());
     let (name, rest) = source.split_at(name_end);
     format!("{name}{declarations}{rest}")
-}
-
-/// Splits the source of an element after its start tag.
-fn split_start_tag(source: &str) -> (&str, &str) {
-    let mut quote = None;
-    for (index, c) in source.char_indices() {
-        match (quote, c) {
-            (Some(open), _) if open == c => quote = None,
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '>') => return source.split_at(index + 1),
-            _ => {}
-        }
-    }
-    (source, "")
-}
-
-/// The range between the tags of an element; `None` when it is one tag.
-pub(super) fn content_range(xml: &str, element: Node<'_, '_>) -> Option<Range<usize>> {
-    let range = element.range();
-    let source = xml.get(range.clone())?;
-    let (start_tag, rest) = split_start_tag(source);
-    if start_tag.ends_with("/>") {
-        return None;
-    }
-    let end = rest.rfind("</")?;
-    let start = range.start + start_tag.len();
-    Some(start..start + end)
 }
 
 /// A replacement of a range of a text.

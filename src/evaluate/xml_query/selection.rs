@@ -8,16 +8,14 @@ use super::node_source::element_source;
 use crate::evaluate::xpath::{XPathNode, XPathResult, XmlDocument};
 use crate::syntax::path_expression::XPath;
 
-/// Number of nodes that one path may visit.
-pub(super) const NODE_BUDGET: u64 = 5_000_000;
-
-/// Returns the text of the first node that `path` selects in `xml`, or its value. `None` when it selects nothing.
+/// Returns the text of the first node that `path` selects in `xml`, or its value. `None` when it selects nothing. Takes the
+/// nodes that it visits from `nodes`, as all functions here do.
 ///
 /// # Errors
-/// When `xml` is not XML, or the path visits too much.
-pub fn select_text(xml: &str, path: &XPath) -> Result<Option<String>, String> {
+/// When `xml` is not XML, or the path visits more than `nodes`.
+pub fn select_text(xml: &str, path: &XPath, nodes: &Cell<u64>) -> Result<Option<String>, String> {
     let document = XmlDocument::parse(xml)?;
-    Ok(match document.select(path, &Cell::new(NODE_BUDGET))? {
+    Ok(match document.select(path, nodes)? {
         XPathResult::Nodes(nodes) => nodes.first().map(|node| node.text().into_owned()),
         XPathResult::Text(text) => Some(text),
     })
@@ -28,10 +26,15 @@ pub fn select_text(xml: &str, path: &XPath) -> Result<Option<String>, String> {
 ///
 /// # Errors
 /// As for [`select_text`].
-pub fn select_value(xml: &str, path: &XPath, text_content: bool) -> Result<Option<String>, String> {
+pub fn select_value(
+    xml: &str,
+    path: &XPath,
+    text_content: bool,
+    nodes: &Cell<u64>,
+) -> Result<Option<String>, String> {
     let xml = xml.trim_start_matches('\u{feff}');
     let document = XmlDocument::parse(xml)?;
-    Ok(match document.select(path, &Cell::new(NODE_BUDGET))? {
+    Ok(match document.select(path, nodes)? {
         XPathResult::Text(text) => Some(text),
         XPathResult::Nodes(nodes) => nodes.first().map(|node| match node {
             XPathNode::Tree(element) if element.is_element() => element_text(*element)
@@ -46,9 +49,9 @@ pub fn select_value(xml: &str, path: &XPath, text_content: bool) -> Result<Optio
 ///
 /// # Errors
 /// As for [`select_text`].
-pub fn is_condition_true(xml: &str, path: &XPath) -> Result<bool, String> {
+pub fn is_condition_true(xml: &str, path: &XPath, nodes: &Cell<u64>) -> Result<bool, String> {
     let document = XmlDocument::parse(xml)?;
-    let result = document.select(path, &Cell::new(NODE_BUDGET))?;
+    let result = document.select(path, nodes)?;
     Ok(matches!(result, XPathResult::Text(text) if text == "true"))
 }
 
@@ -74,10 +77,10 @@ mod tests {
             ("count(//*)", Some("3")),
         ] {
             let path = parse_xpath_with_prolog(path).unwrap();
-            assert_eq!(select_text(xml, &path).unwrap().as_deref(), expected, "{path:?}");
+            assert_eq!(select_text(xml, &path, &Cell::new(100)).unwrap().as_deref(), expected, "{path:?}");
         }
         let unknown = parse_xpath_with_prolog("//z:i").unwrap();
-        assert!(select_text(xml, &unknown).is_err());
+        assert!(select_text(xml, &unknown, &Cell::new(100)).is_err());
     }
 
     #[test]
@@ -85,7 +88,7 @@ mod tests {
         let xml = "<o xmlns:a='urn:a'><a:i>x<b/></a:i><j><k>1</k></j><l/></o>";
         let value = |path: &str, text_content| {
             let path = parse_xpath_with_prolog(path).unwrap();
-            select_value(xml, &path, text_content).unwrap()
+            select_value(xml, &path, text_content, &Cell::new(100)).unwrap()
         };
         let declared = "declare namespace a='urn:a'; ";
         assert_eq!(value(&format!("{declared}//a:i"), true).unwrap(), "x");
@@ -101,7 +104,11 @@ mod tests {
             [("//a=1", true), ("//a=2", false), ("//a", false), ("true()", true), ("count(//a)", false)]
         {
             let path = parse_xpath_with_prolog(path).unwrap();
-            assert_eq!(is_condition_true("<o><a>1</a></o>", &path).unwrap(), expected, "{path:?}");
+            assert_eq!(
+                is_condition_true("<o><a>1</a></o>", &path, &Cell::new(100)).unwrap(),
+                expected,
+                "{path:?}"
+            );
         }
     }
 }

@@ -18,27 +18,23 @@ use crate::domain::{
 };
 use crate::probe::probe_trait::ProbeContext;
 use crate::probe::random::random_u128;
-use crate::probe::request_steps::{RequestOptions, StepInProgress, StepResponse, StepRunner};
+use crate::probe::request_steps::{RequestOptions, StepInProgress, StepResponse, StepRunner, TestLimit};
 use crate::protocol::http::BodyRetention;
 use crate::redaction::sensitive_names::{is_sensitive_header, token_after_scheme};
 use crate::sandbox::{NextRequest, Operation, ScriptOutcome, ScriptSandbox};
 
 /// Most requests of a run, those of scripts included.
 const MAX_REQUESTS: usize = 500;
-/// Most tests of a step in a result.
-const MAX_TESTS: usize = 200;
-/// Most tests in the result of a run.
-const MAX_TESTS_OF_RUN: usize = 5_000;
-/// Most failures of a step.
-const MAX_FAILURES: usize = 50;
 /// Most variables of a scope.
 const MAX_VARIABLES: usize = 5_000;
 /// Most names of variables that a step shows.
 const MAX_VARIABLE_NAMES: usize = 100;
 /// Most files that are kept as evidence.
 const MAX_CAPTURES: usize = 50;
-/// Longest name of a test and longest reason in a result, in characters.
-const MAX_TEST_CHARS: usize = 300;
+/// Longest name of a variable in a result, in characters.
+const MAX_NAME_CHARS: usize = 300;
+/// Longest description of a script that failed, in characters.
+const MAX_DETAIL_CHARS: usize = 600;
 
 pub(super) struct CollectionAttempt<'a> {
     pub(super) options: &'a CollectionOptions,
@@ -49,8 +45,7 @@ pub(super) struct CollectionAttempt<'a> {
     /// What the script in progress asked for and is not answered yet.
     pub(super) open_operations: Vec<Operation>,
     request_count: usize,
-    /// Tests in the result so far.
-    test_count: usize,
+    test_limit: TestLimit,
     boundary: String,
     /// The first failure of a step; the run goes on after it, as the collection's own tool does.
     first_failure: Option<Failure>,
@@ -87,7 +82,7 @@ impl<'a> CollectionAttempt<'a> {
             sandbox: None,
             open_operations: Vec::new(),
             request_count: 0,
-            test_count: 0,
+            test_limit: TestLimit::default(),
             boundary: format!("--------------------------{:024}", random_u128() % 10_u128.pow(24)),
             first_failure: None,
         }
@@ -245,43 +240,23 @@ impl<'a> CollectionAttempt<'a> {
         next: &mut NextRequest,
     ) {
         self.open_operations.clear();
-        let mut left_out = 0_usize;
         if outcome.next != NextRequest::Following {
             *next = outcome.next;
         }
-        for test in outcome.tests {
-            let name = truncate(&test.name, MAX_TEST_CHARS);
-            let reason = test.error.as_ref().map(|error| truncate(&error.message, MAX_TEST_CHARS));
-            let test_outcome = match (test.skipped, test.passed) {
+        let tests = outcome.tests.into_iter().map(|test| StepTest {
+            name: test.name,
+            outcome: match (test.skipped, test.passed) {
                 (true, _) => StepTestOutcome::Skipped,
                 (false, true) => StepTestOutcome::Passed,
                 (false, false) => StepTestOutcome::Failed,
-            };
-            let is_failed = test_outcome == StepTestOutcome::Failed;
-            if is_failed && step.result.failures.len() < MAX_FAILURES {
-                let detail = format!("`{name}`: {}", reason.as_deref().unwrap_or("it failed"));
-                step.result.failures.push(Failure::new(
-                    Phase::Validate,
-                    FailureKind::AssertionFailed,
-                    detail,
-                ));
-            }
-            // Of very many, failed ones are kept rather than others.
-            let max_tests = if is_failed { MAX_TESTS + MAX_FAILURES } else { MAX_TESTS };
-            if step.result.tests.len() < max_tests && self.test_count < MAX_TESTS_OF_RUN {
-                self.test_count += 1;
-                step.result.tests.push(StepTest { name, outcome: test_outcome, reason });
-            } else {
-                left_out += 1;
-            }
-        }
-        if left_out > 0 {
-            step.notes.push(format!("{left_out} more tests are left out of the result"));
-        }
+            },
+            reason: test.error.map(|error| error.message),
+        });
+        self.test_limit.add_tests(step, tests, "");
         if let Some(error) = outcome.error {
             let is_timeout = error.is_timeout && self.runner.cx.deadline.remaining() <= TURN_RESERVE;
             let kind = if is_timeout { FailureKind::TimedOut } else { FailureKind::ScriptFailed };
-            let detail = truncate(&format!("script of `{}`: {error}", script.owner), 2 * MAX_TEST_CHARS);
+            let detail = truncate(&format!("script of `{}`: {error}", script.owner), MAX_DETAIL_CHARS);
             step.result.failures.push(Failure::new(Phase::Validate, kind, detail));
         }
         let Some(scopes) = outcome.scopes else { return };
@@ -300,7 +275,7 @@ impl<'a> CollectionAttempt<'a> {
                 self.scopes.entries(kind).iter().map(|(name, value)| (name.as_str(), value)).collect();
             let changed = entries.iter().filter(|(name, value)| old.get(name.as_str()) != Some(&value));
             for (name, _) in changed {
-                let name = truncate(name, MAX_TEST_CHARS);
+                let name = truncate(name, MAX_NAME_CHARS);
                 let names = &mut step.result.variable_names;
                 if names.len() < MAX_VARIABLE_NAMES && !names.contains(&name) {
                     names.push(name);

@@ -1,21 +1,20 @@
 //! The assertions on a response.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::resolver::CaseResolver;
 use super::run_state::{RunState, StoredResponse};
-use crate::domain::{Failure, FailureKind, Phase, StepTest, StepTestOutcome, truncate};
-use crate::evaluate::PatternCache;
+use super::step_budget::StepBudget;
+use crate::domain::{Failure, FailureKind, Phase, StepTest, StepTestOutcome};
 use crate::evaluate::json_value::{read_json, value_count, value_text};
 use crate::evaluate::xml_query::{ContentComparison, has_soap_fault, is_similar, match_content};
+use crate::evaluate::{PatternCache, SearchBudget};
 use crate::net::Deadline;
 use crate::project::model::{AssertionRule, CaseIndex, ResponseAssertion, StepAction, XmlComparison};
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 use crate::syntax::pattern::HaystackKind;
-
-/// Longest name of an assertion in a result, in characters.
-const MAX_NAME_CHARS: usize = 300;
 
 /// What assertions know of a response beside its body.
 #[derive(Clone)]
@@ -28,50 +27,52 @@ pub(super) struct ResponseFacts {
     pub(super) patterns: Arc<PatternCache>,
 }
 
-/// Checks the assertions of a step on its stored response. Returns each of them with its outcome, and the failures: those
-/// of assertions that do not hold, and a timeout when it left some out.
+/// Checks the assertions of a step on its stored response. Returns each of them with its outcome, and a timeout when
+/// it left some out.
 pub(super) fn check_assertions(
     state: &RunState,
     case: CaseIndex,
     step: usize,
     facts: &ResponseFacts,
-) -> (Vec<StepTest>, Vec<Failure>) {
+) -> (Vec<StepTest>, Option<Failure>) {
     let StepAction::Request(request) = &state.project.case(case).steps[step].action else {
-        return (Vec::new(), Vec::new());
+        return (Vec::new(), None);
     };
     let Some(response) = state.step(case, step).and_then(|step| step.response.as_ref()) else {
-        return (Vec::new(), Vec::new());
+        return (Vec::new(), None);
     };
-    let resolver = CaseResolver::new(state, case);
-    let check = AssertionCheck { resolver, response, facts };
+    let budget = StepBudget::new(facts.deadline);
+    let resolver = CaseResolver::new(state, case, &budget);
+    // A quarter of the time is kept back: a search takes longer than estimated while others run.
+    let reserve = facts.deadline.timeout / 4;
+    let remaining = || facts.deadline.remaining().saturating_sub(reserve);
+    let search_budget = SearchBudget::with_remaining_time(remaining);
+    let check = AssertionCheck { resolver, response, facts, search_budget };
     let assertions = request.assertions.iter().take_while(|_| !facts.deadline.is_expired());
     let to_test = |assertion: &ResponseAssertion| {
         let reason = check.holds(&assertion.rule).err();
+        if check.search_budget.is_exhausted() {
+            return None;
+        }
         let outcome = if reason.is_some() { StepTestOutcome::Failed } else { StepTestOutcome::Passed };
-        StepTest { name: truncate(&assertion.name, MAX_NAME_CHARS), outcome, reason }
+        Some(StepTest { name: assertion.name.clone(), outcome, reason })
     };
-    let tests: Vec<StepTest> = assertions.map(to_test).collect();
-    let mut failures: Vec<Failure> = tests.iter().filter_map(assertion_failure).collect();
+    let tests: Vec<StepTest> = assertions.map_while(to_test).collect();
     let unchecked = request.assertions.len() - tests.len();
-    if unchecked > 0 {
+    let timeout = (unchecked > 0).then(|| {
         let (count, timeout) = (request.assertions.len(), facts.deadline.timeout);
         let detail = format!("{unchecked} of {count} assertions were not checked within {timeout:?}");
-        failures.push(Failure::new(Phase::Validate, FailureKind::TimedOut, detail));
-    }
-    (tests, failures)
-}
-
-/// Returns the failure of an assertion that did not hold.
-fn assertion_failure(test: &StepTest) -> Option<Failure> {
-    let reason = test.reason.as_deref().filter(|_| test.outcome == StepTestOutcome::Failed)?;
-    let detail = format!("assertion `{}`: {reason}", test.name);
-    Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))
+        Failure::new(Phase::Validate, FailureKind::TimedOut, detail)
+    });
+    (tests, timeout)
 }
 
 struct AssertionCheck<'s> {
     resolver: CaseResolver<'s>,
     response: &'s StoredResponse,
     facts: &'s ResponseFacts,
+    /// Limits the searches of regular expressions.
+    search_budget: SearchBudget<'s>,
 }
 
 impl AssertionCheck<'_> {
@@ -168,7 +169,7 @@ impl AssertionCheck<'_> {
         let pattern = format!("\\A(?:{pattern})\\z");
         let compiled = self.facts.patterns.compile(&pattern, HaystackKind::Text);
         let compiled = compiled.map_err(|error| format!("the regular expression cannot be used: {error}"))?;
-        Ok(compiled.is_match(text))
+        Ok(self.search_budget.is_match(&compiled, text))
     }
 
     fn check_xpath(&self, path: &str, content: &str, comparison: XmlComparison) -> Result<(), String> {
@@ -181,11 +182,15 @@ impl AssertionCheck<'_> {
             ignore_comments: comparison.ignore_comments,
         };
         let compares_elements = !path.trim_end().ends_with("text()");
-        match_content(&self.response.as_xml()?, &xpath, &content, compares_elements, comparison)
+        match_content(&self.response.as_xml()?, &xpath, &content, compares_elements, comparison, self.nodes())
     }
 
     fn read_json(&self, path: &str) -> Result<Option<serde_json::Value>, String> {
-        read_json(&self.response.body, &self.resolver.expand(path)?)
+        read_json(&self.response.body, &self.resolver.expand(path)?, self.nodes())
+    }
+
+    const fn nodes(&self) -> &Cell<u64> {
+        &self.resolver.budget.nodes
     }
 
     fn check_equal(&self, found: &str, expected: &str, what: &str) -> Result<(), String> {

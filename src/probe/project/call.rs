@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::project_run::ProjectRun;
 use super::resolver::CaseResolver;
 use super::run_state::{CaseState, PropertyOwner, RunState};
+use super::step_budget::StepBudget;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::project::model::{CaseCall, CaseIndex, RunMode};
 use crate::syntax::escape::escape_expansions;
@@ -44,9 +45,10 @@ impl ProjectRun<'_> {
             RunMode::Shared => None,
         };
         self.check_memory()?;
-        let own_call = call.clone();
-        let passed =
-            self.compute(0, move |state| pass_properties(state, (caller, step), &own_call, called)).await?;
+        let (own_call, budget) = (call.clone(), self.step_budget());
+        let passed = self
+            .compute(0, move |state| pass_properties(state, (caller, step), (&own_call, called), &budget))
+            .await?;
         self.learn_secrets();
         if let Err(reason) = passed {
             return Ok(Some(self.fail_step(caller, step, FailureKind::VariableInvalid, &reason)));
@@ -99,10 +101,10 @@ impl ProjectRun<'_> {
 fn pass_properties(
     state: &mut RunState,
     (caller, step): (CaseIndex, usize),
-    call: &CaseCall,
-    called: CaseIndex,
+    (call, called): (&CaseCall, CaseIndex),
+    budget: &StepBudget,
 ) -> Result<(), String> {
-    let resolver = CaseResolver::new(state, caller);
+    let resolver = CaseResolver::new(state, caller, budget);
     let mut passed = Vec::new();
     for (name, _) in call.properties.iter() {
         let comes_back = call.return_properties.iter().any(|other| other.eq_ignore_ascii_case(name));

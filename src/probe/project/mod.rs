@@ -9,6 +9,7 @@ mod request_builder;
 mod request_step;
 mod resolver;
 mod run_state;
+mod step_budget;
 mod transfers;
 
 pub use probe::build;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::HeaderValue;
 use url::Url;
 
-use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::domain::{CapturedFile, Failure, FailureKind, Phase};
 use crate::evaluate::PatternCache;
 use crate::net::{AddressFamily, TlsOptions};
 use crate::probe::build_context::ProbeBuildContext;
@@ -23,6 +23,8 @@ use crate::schema::typed::project::ProjectSettings;
 const MAX_DETAIL_CHARS: usize = 2000;
 /// Maximum number of captured files of a run.
 const MAX_CAPTURES: usize = 50;
+/// How many of them are for steps that fail.
+const FAILURE_CAPTURES: usize = 10;
 
 /// The settings of a monitor.
 pub(super) struct ProjectOptions {
@@ -57,12 +59,16 @@ impl CaptureRule {
         Self { every_step, headers: is_enabled && capture.headers, bodies: is_enabled && capture.sources }
     }
 
-    /// Removes the captures that are not wanted, or are too many.
-    pub(super) fn apply(self, observation: &mut Observation) {
-        observation.captures.retain(|capture| {
-            if capture.name.starts_with("response-head") { self.headers } else { self.bodies }
-        });
-        observation.captures.truncate(MAX_CAPTURES);
+    /// Removes those of the captures of a step that are not wanted, or are too many. They stand behind `before` of earlier
+    /// steps.
+    pub(super) fn apply(self, captures: &mut Vec<CapturedFile>, before: usize, has_failed: bool) {
+        let mut own = captures.split_off(before);
+        own.retain(
+            |capture| if capture.name.starts_with("response-head") { self.headers } else { self.bodies },
+        );
+        let max_captures = if has_failed { MAX_CAPTURES } else { MAX_CAPTURES - FAILURE_CAPTURES };
+        own.truncate(max_captures.saturating_sub(before));
+        captures.append(&mut own);
     }
 }
 

@@ -8,13 +8,14 @@ use tokio::time::{Instant, sleep};
 use super::options::ProjectOptions;
 use super::resolver::CaseResolver;
 use super::run_state::{MAX_KEPT_BYTES, RunState};
+use super::step_budget::StepBudget;
 use super::transfers::run_transfers;
-use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::domain::{Failure, FailureKind, Observation, Phase, WarningKind, truncate};
 use crate::evaluate::xml_query::is_condition_true;
 use crate::net::Deadline;
 use crate::probe::blocking_pool::run_blocking;
 use crate::probe::probe_trait::ProbeContext;
-use crate::probe::request_steps::{RequestOptions, StepInProgress, StepRunner};
+use crate::probe::request_steps::{RequestOptions, StepInProgress, StepRunner, TestLimit};
 use crate::project::model::{CaseIndex, GotoCondition, StepAction, TestCase};
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
@@ -22,6 +23,10 @@ use crate::syntax::path_expression::parse_xpath_with_prolog;
 const INLINE_BYTES: usize = 32 * 1024;
 /// Maximum number of steps of a run, with repeated ones.
 const MAX_EXECUTED_STEPS: u32 = 10_000;
+/// Maximum number of failed steps without a request in a result.
+const MAX_FAILED_STEPS: u32 = 500;
+/// Longest reason of such a step, in characters.
+const MAX_DETAIL_CHARS: usize = 1000;
 
 /// One run of a case, with those that it calls.
 pub(super) struct ProjectRun<'a> {
@@ -32,6 +37,9 @@ pub(super) struct ProjectRun<'a> {
     pub(super) running_cases: Vec<CaseIndex>,
     pub(super) request_count: u32,
     executed_steps: u32,
+    /// Number of failed steps without a request.
+    failed_steps: u32,
+    pub(super) test_limit: TestLimit,
     /// Number of the last step of the result.
     step_number: u32,
     /// Whether the running case keeps its cookies.
@@ -51,6 +59,8 @@ impl<'a> ProjectRun<'a> {
             running_cases: Vec::new(),
             request_count: 0,
             executed_steps: 0,
+            failed_steps: 0,
+            test_limit: TestLimit::default(),
             step_number: 0,
             keeps_session: false,
         }
@@ -59,6 +69,11 @@ impl<'a> ProjectRun<'a> {
     /// Returns the observation, complete up to the point where the run stopped. A value may have become a secret after
     /// steps that show it, so that all is masked once more.
     pub(super) fn into_observation(mut self) -> Observation {
+        let left_out = self.failed_steps.saturating_sub(MAX_FAILED_STEPS);
+        if left_out > 0 {
+            let text = format!("{left_out} more failed steps are left out of the result");
+            self.runner.observation.record_warning(WarningKind::Informational, text);
+        }
         self.learn_secrets();
         self.runner.into_redacted_observation()
     }
@@ -119,9 +134,9 @@ impl<'a> ProjectRun<'a> {
                 StepAction::Request(request) => self.run_request(index, current, request).await?,
                 StepAction::Call(call) => self.run_call(index, current, call).await?,
                 StepAction::Transfer(_) => {
-                    let deadline = self.runner.cx.deadline;
+                    let budget = self.step_budget();
                     let failed =
-                        self.compute(0, move |state| run_transfers(state, index, current, deadline)).await?;
+                        self.compute(0, move |state| run_transfers(state, index, current, &budget)).await?;
                     self.learn_secrets();
                     failed.map(|(kind, reason)| self.fail_step(index, current, kind, &reason))
                 }
@@ -179,8 +194,9 @@ impl<'a> ProjectRun<'a> {
         step: usize,
         delay: &str,
     ) -> Result<Option<Failure>, Failure> {
-        let delay = delay.to_owned();
-        let expanded = self.compute(0, move |state| CaseResolver::new(state, case).expand(&delay)).await?;
+        let (delay, budget) = (delay.to_owned(), self.step_budget());
+        let expanded =
+            self.compute(0, move |state| CaseResolver::new(state, case, &budget).expand(&delay)).await?;
         let pause = expanded.and_then(|text| {
             text.trim().parse::<u64>().map_err(|_| "the delay is no number of milliseconds".to_owned())
         });
@@ -212,18 +228,19 @@ impl<'a> ProjectRun<'a> {
         let Some(request) = (0..step).rev().find(is_request) else {
             return Ok(Err("there is no request before it".to_owned()));
         };
-        let conditions = conditions.to_vec();
+        let (conditions, budget) = (conditions.to_vec(), self.step_budget());
         let target = self
             .compute(0, move |state| {
                 let response = state.step(index, request).and_then(|step| step.response.as_ref());
                 let response = response.ok_or("the request before it has no response")?;
                 let xml = response.as_xml()?;
-                let resolver = CaseResolver::new(state, index);
+                let resolver = CaseResolver::new(state, index, &budget);
                 for condition in &conditions {
+                    budget.check_time()?;
                     let expression = resolver.expand(&condition.expression)?;
                     let path = parse_xpath_with_prolog(&expression)
                         .map_err(|error| format!("the XPath is not one of version 1.0: {error}"))?;
-                    if is_condition_true(&xml, &path)? {
+                    if is_condition_true(&xml, &path, &budget.nodes)? {
                         return Ok(Some(condition.target_step.clone()));
                     }
                 }
@@ -255,6 +272,11 @@ impl<'a> ProjectRun<'a> {
         self.check_memory().map(|()| result)
     }
 
+    /// Returns what the next step may compute.
+    pub(super) const fn step_budget(&self) -> StepBudget {
+        StepBudget::new(self.runner.cx.deadline)
+    }
+
     /// Begins the next step of the result.
     pub(super) fn begin_step(&mut self, case: CaseIndex, step: usize) -> StepInProgress {
         self.step_number += 1;
@@ -265,8 +287,10 @@ impl<'a> ProjectRun<'a> {
     /// Adds a step to the result and returns its failure.
     pub(super) fn finish_step(&mut self, step: StepInProgress) -> Option<Failure> {
         self.learn_secrets();
+        let captures_before = self.runner.observation.captures.len();
         let failure = self.runner.finish_step(step, std::iter::empty());
-        self.options.captures.apply(&mut self.runner.observation);
+        let captures = &mut self.runner.observation.captures;
+        self.options.captures.apply(captures, captures_before, failure.is_some());
         failure
     }
 
@@ -278,7 +302,11 @@ impl<'a> ProjectRun<'a> {
         kind: FailureKind,
         reason: &str,
     ) -> Failure {
-        let failure = Failure::new(Phase::Prepare, kind, reason);
+        let failure = Failure::new(Phase::Prepare, kind, truncate(reason, MAX_DETAIL_CHARS));
+        self.failed_steps += 1;
+        if self.failed_steps > MAX_FAILED_STEPS {
+            return failure;
+        }
         let mut in_progress = self.begin_step(case, step);
         in_progress.result.failures.push(failure.clone());
         self.finish_step(in_progress).unwrap_or(failure)

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use encoding_rs::{Encoding, UTF_8};
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, Version};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
 use super::resolver::CaseResolver;
 use super::run_state::PropertyOwner;
 use crate::project::model::{Parameter, ParameterStyle, RequestProtocol, RequestStep};
+use crate::project::request_text::{encode_parameter, join_location, split_values};
 use crate::protocol::http as http_protocol;
 use crate::protocol::http::client::{
     HttpCredentials, MAX_URL_BYTES, RedirectRule, RequestSpec, parse_request_url, remove_login_and_fragment,
@@ -23,11 +23,6 @@ use crate::syntax::escape::escape_expansions;
 const MAX_POSTED_QUERY_BYTES: usize = 4 * 1024 * 1024;
 /// Largest sum of the header fields of parameters and the step, each with 32 bytes more, in bytes.
 const MAX_HEADER_BYTES: usize = 256 * 1024;
-/// The characters that are encoded in parameters: all but those that `java.net.URLEncoder` leaves.
-const PARAMETER_ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'*');
-/// Methods whose requests have a body.
-const METHODS_WITH_BODY: [&str; 6] = ["POST", "PUT", "PATCH", "DELETE", "PROPFIND", "LOCK"];
-
 /// A request, ready to be sent.
 pub(super) struct BuiltRequest {
     pub(super) spec: RequestSpec,
@@ -53,7 +48,7 @@ pub(super) fn build_request(
         let value = resolver.property(PropertyOwner::Step(step), name)?;
         resolver.expand(&value.unwrap_or_default())
     };
-    let mut parts = RequestParts { has_body: has_body(request), ..RequestParts::default() };
+    let mut parts = RequestParts { has_body: request.has_body(), ..RequestParts::default() };
     parts.location = join_location(&property("Endpoint")?, &resolver.expand(&request.path)?);
     check_url_bytes(parts.location.len())?;
     for parameter in &request.parameters {
@@ -99,20 +94,6 @@ pub(super) fn build_request(
         body_text,
         timeout_ms: timeout_ms.filter(|&timeout_ms| timeout_ms > 0),
     })
-}
-
-fn has_body(request: &RequestStep) -> bool {
-    METHODS_WITH_BODY.contains(&request.method.as_str())
-}
-
-/// Joins endpoint and path; an endpoint without a scheme is one of `http`.
-fn join_location(endpoint: &str, path: &str) -> String {
-    let endpoint = endpoint.trim();
-    let scheme = if endpoint.contains("://") { "" } else { "http://" };
-    match path {
-        "" => format!("{scheme}{endpoint}"),
-        path => format!("{scheme}{}{path}", endpoint.trim_end_matches('/')),
-    }
 }
 
 /// The parts of a request while its parameters are added.
@@ -251,7 +232,7 @@ impl RequestParts {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
         if self.has_body
             && let Some(media_type) =
-                content_type(request, &escape_expansions(resolver.expand(&request.soap_action)?.into()))
+                request.content_type(&escape_expansions(resolver.expand(&request.soap_action)?.into()))
         {
             headers.insert(CONTENT_TYPE, to_header_value(&resolver.expand(&media_type)?)?);
         }
@@ -287,33 +268,6 @@ impl RequestParts {
     }
 }
 
-/// Returns the media type of the body; `None` when the step has none.
-fn content_type(request: &RequestStep, soap_action: &str) -> Option<String> {
-    let charset = request.encoding.trim();
-    match request.protocol {
-        RequestProtocol::Soap11 => Some(format!("text/xml;charset={charset}")),
-        RequestProtocol::Soap12 if request.skip_soap_action || soap_action.is_empty() => {
-            Some(format!("application/soap+xml;charset={charset}"))
-        }
-        RequestProtocol::Soap12 => {
-            Some(format!("application/soap+xml;charset={charset};action=\"{soap_action}\""))
-        }
-        RequestProtocol::Rest | RequestProtocol::Http => {
-            let media_type = request.media_type.trim();
-            (!media_type.is_empty()).then(|| format!("{media_type};charset={charset}"))
-        }
-    }
-}
-
-/// Splits the value of a parameter that stands for several.
-fn split_values<'v>(value: &'v str, delimiter: &'v str) -> Box<dyn Iterator<Item = &'v str> + 'v> {
-    if delimiter.is_empty() { Box::new(std::iter::once(value)) } else { Box::new(value.split(delimiter)) }
-}
-
-fn encode_parameter(text: &str) -> String {
-    utf8_percent_encode(text, PARAMETER_ENCODED).to_string()
-}
-
 /// Returns the value of a header. The error does not quote it, since it may be a secret.
 fn to_header_value(text: &str) -> Result<HeaderValue, String> {
     HeaderValue::from_bytes(text.trim().as_bytes())
@@ -330,13 +284,5 @@ mod tests {
         let count = (0..40_000).take_while(|_| parts.count_header("a", "b").is_ok()).count();
         assert_eq!(count, MAX_HEADER_BYTES / 34, "fewer than a header map can hold");
         assert!(RequestParts::default().count_header("a", &"b".repeat(MAX_HEADER_BYTES)).is_err());
-    }
-
-    #[test]
-    fn locations_are_joined() {
-        assert_eq!(join_location("h:1/", "/a"), "http://h:1/a");
-        assert_eq!(join_location(" https://h ", ""), "https://h");
-        assert_eq!(encode_parameter("a b&c*~"), "a%20b%26c*%7E");
-        assert_eq!(split_values("a,b", ",").collect::<Vec<_>>(), ["a", "b"]);
     }
 }

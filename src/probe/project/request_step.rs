@@ -53,9 +53,10 @@ impl ProjectRun<'_> {
         request: &RequestStep,
     ) -> Result<(), Failure> {
         let (user_agent, own_request) = (self.options.user_agent.clone(), request.clone());
+        let budget = self.step_budget();
         let built = self
             .compute(0, move |state| {
-                build_request(&CaseResolver::new(state, case), step, &own_request, &user_agent)
+                build_request(&CaseResolver::new(state, case, &budget), step, &own_request, &user_agent)
             })
             .await?;
         match built {
@@ -91,13 +92,13 @@ impl ProjectRun<'_> {
         self.runner.cx.deadline = run_deadline;
         let Some(response) = response else { return Ok(()) };
         let started = Instant::now();
-        let (tests, failures) = self.check_response(case, step, request, &response).await?;
-        in_progress.result.tests.extend(tests);
+        let (tests, timeout) = self.check_response(case, step, request, &response).await?;
+        self.test_limit.add_tests(in_progress, tests, "assertion ");
+        in_progress.result.failures.extend(timeout);
         in_progress.record_validation(started.elapsed());
-        if !failures.is_empty() || self.options.captures.every_step {
+        if !in_progress.result.failures.is_empty() || self.options.captures.every_step {
             in_progress.capture_response(&response);
         }
-        in_progress.result.failures.extend(failures);
         Ok(())
     }
 
@@ -107,7 +108,7 @@ impl ProjectRun<'_> {
         step: usize,
         request: &RequestStep,
         response: &StepResponse,
-    ) -> Result<(Vec<StepTest>, Vec<Failure>), Failure> {
+    ) -> Result<(Vec<StepTest>, Option<Failure>), Failure> {
         let content_type = content_type(&response.head.headers).unwrap_or_default().to_owned();
         let status = response.head.status;
         let facts = ResponseFacts {

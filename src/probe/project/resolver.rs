@@ -1,9 +1,9 @@
 //! Resolves the expansions of a case from the state of the run.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 
 use super::run_state::{PropertyOwner, RunState};
+use super::step_budget::StepBudget;
 use crate::evaluate::json_value::{read_json, value_text};
 use crate::evaluate::xml_query::select_text;
 use crate::project::expansion::{self, PropertyExpression, PropertyReference, PropertyResolver};
@@ -11,20 +11,16 @@ use crate::project::model::CaseIndex;
 use crate::syntax::escape::escape_expansions;
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
-/// Maximum size of the values that paths of expansions read in one step, in bytes: about a second.
-const MAX_PATH_BYTES: usize = 64 * 1024 * 1024;
-
 /// Resolves expansions in the texts of one step.
 pub(super) struct CaseResolver<'s> {
     pub(super) state: &'s RunState,
     pub(super) case: CaseIndex,
-    /// Size of the values that paths have read.
-    path_bytes: Cell<usize>,
+    pub(super) budget: &'s StepBudget,
 }
 
 impl<'s> CaseResolver<'s> {
-    pub(super) const fn new(state: &'s RunState, case: CaseIndex) -> Self {
-        Self { state, case, path_bytes: Cell::new(0) }
+    pub(super) const fn new(state: &'s RunState, case: CaseIndex, budget: &'s StepBudget) -> Self {
+        Self { state, case, budget }
     }
 
     /// Expands `text`.
@@ -102,21 +98,18 @@ impl PropertyResolver for CaseResolver<'_> {
         let Some(owner) = owner else { return Ok(None) };
         let Some(value) = self.property(owner, name)? else { return Ok(None) };
         if expression.path.is_some() {
-            self.path_bytes.set(self.path_bytes.get() + value.len());
-            if self.path_bytes.get() > MAX_PATH_BYTES {
-                return Err(format!("paths of expansions read more than {MAX_PATH_BYTES} bytes"));
-            }
+            self.budget.charge_path(value.len())?;
         }
         let selected = match expression.path {
             None => return Ok(Some(value.into_owned())),
             Some(path) if path.trim_start().starts_with('$') => {
-                read_json(&value, path)?.map(|found| value_text(&found))
+                read_json(&value, path, &self.budget.nodes)?.map(|found| value_text(&found))
             }
             Some(path) => {
                 let path = parse_xpath_with_prolog(path).map_err(|error| {
                     format!("the XPath of an expansion is not one of version 1.0: {error}")
                 })?;
-                select_text(&value, &path)?
+                select_text(&value, &path, &self.budget.nodes)?
             }
         };
         Ok(match selected {

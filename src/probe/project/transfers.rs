@@ -1,26 +1,27 @@
 //! Transfers of properties.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use serde_json::Value;
 
 use super::resolver::{CaseResolver, is_response_name};
 use super::run_state::{PropertyOwner, RunState};
+use super::step_budget::StepBudget;
 use crate::domain::FailureKind;
 use crate::evaluate::json_value::{read_json, value_text, write_json};
 use crate::evaluate::xml_query::{NodeTransfer, select_value, set_nodes, transfer_nodes};
-use crate::net::Deadline;
 use crate::project::model::{CaseIndex, PathLanguage, PropertyTransfer, StepAction, TransferEnd};
 use crate::syntax::escape::{escape_expansions, escape_xml_text};
 use crate::syntax::path_expression::{XPath, parse_xpath_with_prolog};
 
-/// Runs the transfers of a step, until `deadline` at most. Returns the failure of the first that failed and has
+/// Runs the transfers of a step within `budget`. Returns the failure of the first that failed and has
 /// `failOnError`, or a timeout when it left some out.
 pub(super) fn run_transfers(
     state: &mut RunState,
     case: CaseIndex,
     step: usize,
-    deadline: Deadline,
+    budget: &StepBudget,
 ) -> Option<(FailureKind, String)> {
     let project = std::sync::Arc::clone(&state.project);
     let StepAction::Transfer(transfers) = &project.case(case).steps[step].action else { return None };
@@ -28,13 +29,13 @@ pub(super) fn run_transfers(
         if state.is_full() {
             return None;
         }
-        if deadline.is_expired() {
+        if budget.deadline.is_expired() {
             let (left_out, count) = (transfers.len() - index, transfers.len());
             let reason =
-                format!("{left_out} of {count} transfers were not run within {:?}", deadline.timeout);
+                format!("{left_out} of {count} transfers were not run within {:?}", budget.deadline.timeout);
             return Some((FailureKind::TimedOut, reason));
         }
-        if let Err(reason) = run_transfer(state, case, transfer)
+        if let Err(reason) = run_transfer(state, case, transfer, budget)
             && transfer.fail_on_error
         {
             let reason = format!("transfer `{}`: {reason}", transfer.name);
@@ -54,8 +55,13 @@ enum TransferredValue {
     Unchanged,
 }
 
-fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransfer) -> Result<(), String> {
-    let resolver = CaseResolver::new(state, case);
+fn run_transfer(
+    state: &mut RunState,
+    case: CaseIndex,
+    transfer: &PropertyTransfer,
+    budget: &StepBudget,
+) -> Result<(), String> {
+    let resolver = CaseResolver::new(state, case, budget);
     let source_owner = find_owner(&resolver, &transfer.source, "source")?;
     let target_owner = find_owner(&resolver, &transfer.target, "target")?;
     let source = resolver.property(source_owner, &transfer.source.property)?;
@@ -75,8 +81,8 @@ fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransf
         (resolver.expand(&transfer.source.path)?, resolver.expand(&transfer.target.path)?);
     let transferred = match source.as_deref() {
         Some(source) => {
-            let escapes_expansions = is_from_response;
-            read_source((source, &source_path), (target, &target_path), transfer, escapes_expansions)?
+            let read = SourceRead { transfer, escapes_expansions: is_from_response, nodes: &budget.nodes };
+            read.read((source, &source_path), (target, &target_path))?
         }
         None if transfer.set_null_on_missing_source => TransferredValue::Value(Value::String(String::new())),
         None => TransferredValue::Unchanged,
@@ -96,9 +102,10 @@ fn run_transfer(state: &mut RunState, case: CaseIndex, transfer: &PropertyTransf
             }
             match (target_path.trim().is_empty(), transfer.target.language) {
                 (true, _) => text,
-                (false, PathLanguage::JsonPath) => write_json(target, &target_path, &value)?,
+                (false, PathLanguage::JsonPath) => write_json(target, &target_path, &value, &budget.nodes)?,
                 (false, PathLanguage::XPath) => {
-                    set_nodes(target, &parse_xpath(&target_path)?, &text, transfer.transfer_to_all)?
+                    let path = parse_xpath(&target_path)?;
+                    set_nodes(target, &path, &text, transfer.transfer_to_all, &budget.nodes)?
                 }
             }
         }
@@ -129,36 +136,45 @@ fn find_owner(resolver: &CaseResolver<'_>, end: &TransferEnd, side: &str) -> Res
     owner.ok_or_else(|| format!("there is no step `{}`, the {side}", end.step))
 }
 
-/// Returns what the transfer sets from the value `source`.
-fn read_source(
-    (source, source_path): (&str, &str),
-    (target, target_path): (&str, &str),
-    transfer: &PropertyTransfer,
+/// Reads what a transfer sets from the value of its source.
+struct SourceRead<'t> {
+    transfer: &'t PropertyTransfer,
     escapes_expansions: bool,
-) -> Result<TransferredValue, String> {
-    if source_path.trim().is_empty() {
-        return Ok(TransferredValue::Value(Value::String(source.to_owned())));
-    }
-    if transfer.source.language == PathLanguage::JsonPath {
-        return missing_or(read_json(source, source_path)?.filter(|value| !value.is_null()), transfer);
-    }
-    let source_xpath = parse_xpath(source_path)?;
-    if target_path.trim().is_empty() || transfer.target.language == PathLanguage::JsonPath {
-        let value = select_value(source, &source_xpath, transfer.transfer_text_content)?;
-        return missing_or(value.map(Value::String), transfer);
-    }
-    let options = NodeTransfer {
-        text_content: transfer.transfer_text_content,
-        child_nodes: transfer.transfer_child_nodes,
-        to_all: transfer.transfer_to_all,
-        ignore_empty: transfer.ignore_empty,
-        entitize: transfer.entitize,
-        escapes_expansions,
-    };
-    let target_xpath = parse_xpath(target_path)?;
-    match transfer_nodes((source, &source_xpath), (target, &target_xpath), options)? {
-        Some(changed) => Ok(TransferredValue::Target(changed)),
-        None => missing_or(None, transfer),
+    /// Nodes that paths may still visit.
+    nodes: &'t Cell<u64>,
+}
+
+impl SourceRead<'_> {
+    /// Returns what the transfer sets from the value `source`.
+    fn read(
+        &self,
+        (source, source_path): (&str, &str),
+        (target, target_path): (&str, &str),
+    ) -> Result<TransferredValue, String> {
+        let transfer = self.transfer;
+        if source_path.trim().is_empty() {
+            return Ok(TransferredValue::Value(Value::String(source.to_owned())));
+        }
+        if transfer.source.language == PathLanguage::JsonPath {
+            let value = read_json(source, source_path, self.nodes)?.filter(|value| !value.is_null());
+            return missing_or(value, transfer);
+        }
+        let source_xpath = parse_xpath(source_path)?;
+        if target_path.trim().is_empty() || transfer.target.language == PathLanguage::JsonPath {
+            let value = select_value(source, &source_xpath, transfer.transfer_text_content, self.nodes)?;
+            return missing_or(value.map(Value::String), transfer);
+        }
+        let options = NodeTransfer {
+            text_content: transfer.transfer_text_content,
+            child_nodes: transfer.transfer_child_nodes,
+            to_all: transfer.transfer_to_all,
+            ignore_empty: transfer.ignore_empty,
+            entitize: transfer.entitize,
+            escapes_expansions: self.escapes_expansions,
+        };
+        let target_xpath = parse_xpath(target_path)?;
+        let changed = transfer_nodes((source, &source_xpath), (target, &target_xpath), options, self.nodes)?;
+        changed.map_or_else(|| missing_or(None, transfer), |changed| Ok(TransferredValue::Target(changed)))
     }
 }
 
@@ -184,6 +200,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::net::Deadline;
     use crate::project::Project;
 
     #[test]
@@ -199,11 +216,15 @@ mod tests {
         let case = project.find_case("S", "C").unwrap();
         let mut state = RunState::new(Arc::new(project));
         state.ensure_case(case);
-        let (kind, reason) = run_transfers(&mut state, case, 0, Deadline::within(Duration::ZERO)).unwrap();
+        let (kind, reason) =
+            run_transfers(&mut state, case, 0, &StepBudget::new(Deadline::within(Duration::ZERO))).unwrap();
         assert_eq!(kind, FailureKind::TimedOut);
         assert!(reason.starts_with("1 of 1 transfers"), "{reason}");
         assert_eq!(state.project_properties.get("b"), Some("2"));
-        assert!(run_transfers(&mut state, case, 0, Deadline::within(Duration::from_mins(1))).is_none());
+        assert!(
+            run_transfers(&mut state, case, 0, &StepBudget::new(Deadline::within(Duration::from_mins(1))))
+                .is_none()
+        );
         assert_eq!(state.project_properties.get("b"), Some("1"));
     }
 }

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::collection::secret_text;
-use crate::script;
+use crate::{collection, project, script};
 
 /// A kind of text of which parts are secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +11,8 @@ pub enum EmbeddedSecrets {
     BrowserScript,
     /// A collection, an environment or globals: the values of type secret.
     Variables,
+    /// The file of a project: passwords and the values of what is named as a secret.
+    Project,
 }
 
 impl EmbeddedSecrets {
@@ -20,7 +21,8 @@ impl EmbeddedSecrets {
     pub fn occur_in(self, text: &str) -> bool {
         match self {
             Self::BrowserScript => script::has_secrets(text),
-            Self::Variables => secret_text::has_secrets(text),
+            Self::Variables => collection::secret_text::has_secrets(text),
+            Self::Project => project::secret_text::has_secrets(text),
         }
     }
 
@@ -29,7 +31,8 @@ impl EmbeddedSecrets {
     pub fn values_in(self, text: &str) -> Vec<String> {
         match self {
             Self::BrowserScript => script::secret_values(text),
-            Self::Variables => secret_text::secret_values(text),
+            Self::Variables => collection::secret_text::secret_values(text),
+            Self::Project => project::secret_text::secret_values(text),
         }
     }
 
@@ -38,7 +41,8 @@ impl EmbeddedSecrets {
     pub fn mask(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::BrowserScript => script::mask_secrets(text),
-            Self::Variables => secret_text::mask_secrets(text),
+            Self::Variables => collection::secret_text::mask_secrets(text),
+            Self::Project => project::secret_text::mask_secrets(text),
         }
     }
 
@@ -49,7 +53,8 @@ impl EmbeddedSecrets {
     pub fn restore<'t>(self, new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
         match self {
             Self::BrowserScript => script::restore_masked_secrets(new, old),
-            Self::Variables => secret_text::restore_masked_secrets(new, old),
+            Self::Variables => collection::secret_text::restore_masked_secrets(new, old),
+            Self::Project => project::secret_text::restore_masked_secrets(new, old),
         }
     }
 }

@@ -51,6 +51,7 @@ impl Field {
         match self.field_type {
             FieldType::Text { format: TextFormat::Script, .. } => Some(EmbeddedSecrets::BrowserScript),
             FieldType::Text { format: TextFormat::VariablesJson, .. } => Some(EmbeddedSecrets::Variables),
+            FieldType::Text { format: TextFormat::Xml, .. } => Some(EmbeddedSecrets::Project),
             _ => None,
         }
     }

@@ -73,9 +73,10 @@ pub fn template(kind: MonitorType, repeated: &Repeated, tls: &Arc<ServerConfig>)
             json!({"url": "http://127.0.0.1:9/?token={secret}", "interval": 30})
         }
         MonitorType::ApiProject => {
-            json!({"script": "<project/>", "test_suite": "a", "test_case": "b", "interval": 30})
+            let script = project(&host("http", plain(echoes::http)));
+            json!({"script": script, "test_suite": "S", "test_case": "C", "interval": 30})
         }
-        MonitorType::CollectionApi => json!({"script": "{}", "interval": 30}),
+        MonitorType::CollectionApi => collection(&host("http", plain(echoes::http))),
         MonitorType::Selenium => json!({"script": "UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA==", "interval": 30}),
         MonitorType::HostAgent => json!({"host_id": "db1"}),
     }
@@ -97,6 +98,48 @@ fn website(authority: &str, scheme: &str) -> Value {
         "url": format!("{scheme}://{authority}/?token={{secret}}&x={PLAIN_VALUE}"),
         "realm_userid": "{secret}", "realm_password": "{secret}",
         "http_headers": [{"name": "X-Api-Key", "value": "{secret}"}, {"name": "Cookie", "value": "a={secret}"}],
+    })
+}
+
+/// A project with secrets in a property, a login, a parameter and a header field.
+fn project(base: &str) -> String {
+    format!(
+        r#"<con:soapui-project name="P" xmlns:con="http://eviware.com/soapui/config"><con:testSuite name="S">
+<con:testCase name="C"><con:testStep type="httprequest" name="R"><con:config method="GET" xsi:type="con:HttpRequest"
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><con:settings><con:setting id="x@request-headers">&lt;xml-fragment>
+&lt;entry key="X-Auth-Token" value="{{secret}}" xmlns="http://eviware.com/soapui/config"/>&lt;/xml-fragment></con:setting></con:settings>
+<con:endpoint>{base}/?a=${{#Project#api_key}}</con:endpoint>
+<con:assertion type="Valid HTTP Status Codes"><con:configuration><codes>299</codes></con:configuration></con:assertion>
+<con:credentials><con:username>monitor</con:username><con:password>{{secret}}</con:password>
+<con:authType>Preemptive</con:authType></con:credentials>
+<con:parameters><con:parameter><con:name>token</con:name><con:value>{{secret}}</con:value><con:style>QUERY</con:style></con:parameter></con:parameters>
+</con:config></con:testStep></con:testCase></con:testSuite><con:properties><con:property><con:name>api_key</con:name>
+<con:value>{{secret}}</con:value></con:property></con:properties></con:soapui-project>"#
+    )
+}
+
+/// A collection whose environment and globals have a secret, which requests and scripts send and repeat.
+fn collection(base: &str) -> Value {
+    let variables = |name: &str| json!({"values": [{"key": name, "value": "{secret}", "type": "secret"}]});
+    let script = json!({
+        "info": {"name": "c", "schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+        "variable": [{"key": "own", "value": "{secret}", "type": "secret"}],
+        "item": [{
+            "name": "a",
+            "request": {
+                "url": format!("{base}/?a={{{{one}}}}&b={{{{two}}}}&c={{{{own}}}}"),
+                "header": [{"key": "X-Auth-Token", "value": "{{two}}"}],
+                "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{one}}"}]},
+            },
+            "event": [{"listen": "test", "script": {"exec": [
+                "console.log(pm.environment.get('one'));",
+                "pm.test('is ' + pm.globals.get('two'), () => pm.expect(pm.response.text()).to.equal(pm.environment.get('one')));",
+            ]}}],
+        }],
+    });
+    json!({
+        "script": script.to_string(), "environment": variables("one").to_string(),
+        "globals": variables("two").to_string(), "interval": 30,
     })
 }
 

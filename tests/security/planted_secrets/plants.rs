@@ -70,9 +70,11 @@ impl Plants {
         let mut forms = Vec::new();
         for (place, secrets) in &self.by_place {
             for secret in secrets {
-                // Whatever encodes the slash, and whatever truncates the rest.
-                let start: String = secret.split('/').next().unwrap().to_owned();
-                forms.push((start, place.clone()));
+                // Whatever encodes the slash, and whatever truncates the rest. A random key may begin with a slash.
+                let pieces = || secret.split('/');
+                let start = pieces().next().filter(|start| start.len() >= 8);
+                let piece = start.or_else(|| pieces().max_by_key(|piece| piece.len())).unwrap();
+                forms.push((piece.to_owned(), place.clone()));
                 forms.extend(base64_forms(secret).into_iter().map(|form| (form, place.clone())));
             }
         }

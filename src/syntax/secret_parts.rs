@@ -1,0 +1,65 @@
+//! Masks secrets that are parts of a text, and restores them, without changing any other byte.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+
+use super::validation_error::{MASK, truncate_value};
+
+/// A secret in a text.
+pub(crate) struct SecretPart {
+    /// What it is called, by which its mask finds it again.
+    pub(crate) name: String,
+    pub(crate) value: String,
+    /// The bytes of the text that stand for it.
+    pub(crate) range: Range<usize>,
+}
+
+/// Returns `text` with `mask` in place of all `parts` that are not empty.
+pub(crate) fn mask_parts<'t>(text: &'t str, parts: Vec<SecretPart>, mask: &str) -> Cow<'t, str> {
+    let set = parts.into_iter().filter(|part| !part.value.is_empty());
+    replace_ranges(text, set.map(|part| (part.range, mask.to_owned())).collect())
+}
+
+/// Returns `new`, as sent by a user, with masks replaced by what stands for the parts of `old` of the same name.
+///
+/// # Errors
+/// Fails when a mask cannot be replaced, with a text that follows the name of the field and a colon.
+pub(crate) fn restore_parts<'t>(
+    (new, new_parts): (&'t str, Vec<SecretPart>),
+    (old, old_parts): (&str, Vec<SecretPart>),
+) -> Result<Cow<'t, str>, String> {
+    // Of several parts with one name, the first mask stands for the first value, and so on.
+    let mut old_ranges: HashMap<String, VecDeque<Range<usize>>> = HashMap::new();
+    for known in old_parts {
+        old_ranges.entry(known.name).or_default().push_back(known.range);
+    }
+    let mut replacements = Vec::new();
+    for part in new_parts {
+        let range = old_ranges.get_mut(&part.name).and_then(VecDeque::pop_front);
+        if part.value != MASK {
+            continue;
+        }
+        let Some(range) = range else {
+            let name = truncate_value(&part.name);
+            return Err(format!("the value of the secret `{name}` is masked, and no previous value exists"));
+        };
+        replacements.push((part.range, old[range].to_owned()));
+    }
+    Ok(replace_ranges(new, replacements))
+}
+
+fn replace_ranges(text: &str, mut replacements: Vec<(Range<usize>, String)>) -> Cow<'_, str> {
+    if replacements.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    replacements.sort_by_key(|(range, _)| range.start);
+    let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
+    for (range, replacement) in replacements {
+        out.push_str(&text[copied..range.start]);
+        out.push_str(&replacement);
+        copied = range.end;
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
