@@ -53,6 +53,8 @@ async fn secrets_of_variables_and_logins_are_masked() {
         assert!(!shown.contains(secret), "{secret} in {shown}");
     }
     assert!(service.requests()[0].target.contains("v3ry-secret"));
+    let console = observation.captures.iter().find(|capture| capture.name == "console.txt");
+    assert_eq!(console.and_then(|file| file.content.as_deref()), Some(&b"log: ********\n"[..]));
 }
 
 #[tokio::test]

@@ -46,6 +46,8 @@ pub(super) struct CollectionAttempt<'a> {
     pub(super) open_operations: Vec<Operation>,
     request_count: usize,
     test_limit: TestLimit,
+    /// What the scripts of the step in progress wrote to the console.
+    console: String,
     boundary: String,
     /// The first failure of a step; the run goes on after it, as the collection's own tool does.
     first_failure: Option<Failure>,
@@ -83,6 +85,7 @@ impl<'a> CollectionAttempt<'a> {
             open_operations: Vec::new(),
             request_count: 0,
             test_limit: TestLimit::default(),
+            console: String::new(),
             boundary: format!("--------------------------{:024}", random_u128() % 10_u128.pow(24)),
             first_failure: None,
         }
@@ -147,6 +150,11 @@ impl<'a> CollectionAttempt<'a> {
         let result = self.run_step(&mut step, item, iteration, &mut next).await;
         if let Err(failure) = result {
             step.result.failures.push(failure);
+        }
+        let console = std::mem::take(&mut self.console);
+        let keeps_console = !step.result.failures.is_empty() || self.runner.cx.record_exchanges;
+        if keeps_console && !console.is_empty() {
+            step.capture_text("console.txt", &console);
         }
         let failure = self.runner.finish_step(step, self.scopes.secret_values());
         if let Some(failure) = failure {
@@ -240,6 +248,9 @@ impl<'a> CollectionAttempt<'a> {
         next: &mut NextRequest,
     ) {
         self.open_operations.clear();
+        for line in outcome.console {
+            self.console.extend([line.level.as_str(), ": ", line.text.as_str(), "\n"]);
+        }
         if outcome.next != NextRequest::Following {
             *next = outcome.next;
         }

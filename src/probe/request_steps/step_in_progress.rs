@@ -79,6 +79,11 @@ impl StepInProgress {
         self.captures.extend(captures::body_capture(&response.body, content_type(&response.head.headers)));
     }
 
+    /// Keeps `text` as evidence, in a file `name`.
+    pub(in crate::probe) fn capture_text(&mut self, name: &str, text: &str) {
+        self.captures.push(CapturedFile::new(name, "text/plain; charset=utf-8", text.as_bytes()));
+    }
+
     pub(super) fn record_exchange(&mut self, chain: &mut RequestChain<'_>, record: &ExchangeRecord<'_>) {
         self.result.exchanges.push(chain.build_http_exchange(record));
     }
