@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::text::escape_controls;
-use super::{attempts, browser, content_view_lines, facts, page, steps};
+use super::{attempts, browser, console, content_view_lines, facts, page, steps};
 use crate::cli::style::Style;
 use crate::domain::CheckResult;
 use crate::service::result_view::{
@@ -21,6 +21,7 @@ pub fn render_check(result: &CheckResult, style: Style) -> String {
     }
     let details = DetailsView::new(&result.details);
     steps::render_steps(&mut out, &details.steps, style);
+    console::render_console(&mut out, result, style);
     content_view_lines::render_content_views(&mut out, &details.content_views, style);
     if let Some(browser_view) = &details.browser {
         browser::render_browser(&mut out, browser_view, style);

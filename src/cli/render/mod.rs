@@ -3,6 +3,7 @@
 mod attempts;
 mod browser;
 mod check;
+mod console;
 mod content_view_lines;
 mod facts;
 mod objects;
