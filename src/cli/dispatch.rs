@@ -65,6 +65,8 @@ enum Command {
     Login(super::login::Args),
     Logout(super::login::LogoutArgs),
     #[command(hide = true)]
+    ScriptHost(super::script_host::Args),
+    #[command(hide = true)]
     Responder(super::responder::Args),
     #[command(hide = true)]
     LoadAgents(super::load::AgentsArgs),
@@ -163,6 +165,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Open(args) => super::open::run(args),
         Command::Login(args) => super::login::run(args),
         Command::Logout(args) => super::login::run_logout(args),
+        Command::ScriptHost(args) => super::script_host::run(&args),
         Command::Responder(args) => super::responder::run(args),
         Command::LoadAgents(args) => super::load::run_agents(args),
     }

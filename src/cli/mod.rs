@@ -43,6 +43,7 @@ mod report;
 mod responder;
 mod results;
 mod script;
+mod script_host;
 mod serve;
 mod settings;
 mod source;

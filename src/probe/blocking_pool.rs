@@ -1,16 +1,14 @@
 //! Runs long computations on blocking threads, with a limit on how many run at once.
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::domain::{CustomerId, Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
 use crate::redaction::scope::RedactionScope;
-use crate::sync::Mutex;
 
 /// Largest text that is searched on the async thread, in bytes.
 pub(super) const INLINE_SEARCH_BYTES: usize = 32 * 1024;
@@ -24,30 +22,6 @@ static TASK_PERMITS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     Arc::new(Semaphore::new(TASKS_PER_CPU * processors))
 });
 
-/// Turns of scripts of one account that run at the same time.
-const SCRIPT_TURNS_PER_ACCOUNT: usize = 4;
-
-/// The permits for scripts, by account: one whose scripts hold their threads takes none from others, and none from
-/// searches.
-static SCRIPT_PERMITS: LazyLock<Mutex<HashMap<CustomerId, Arc<Semaphore>>>> = LazyLock::new(Mutex::default);
-
-/// Runs a turn of a script of `customer_id` on a blocking thread, like [`run_blocking`].
-///
-/// # Errors
-/// Fails with [`FailureKind::Internal`] in phase `Validate`.
-pub(super) async fn run_script_turn<T: Send + 'static>(
-    customer_id: CustomerId,
-    deadline: Deadline,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
-    let permits = SCRIPT_PERMITS
-        .lock()
-        .entry(customer_id)
-        .or_insert_with(|| Arc::new(Semaphore::new(SCRIPT_TURNS_PER_ACCOUNT)))
-        .clone();
-    run_with_permit("running a script", &permits, deadline, work).await
-}
-
 /// Runs `work` on a blocking thread and returns its result if it ends by `deadline`; `task_name` names it in the
 /// failure. The target has responded by then, so exceeding the deadline is an error of Vigie, not of the target.
 ///
@@ -58,18 +32,9 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     deadline: Deadline,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
-    run_with_permit(task_name, &TASK_PERMITS, deadline, work).await
-}
-
-async fn run_with_permit<T: Send + 'static>(
-    task_name: &str,
-    permits: &Arc<Semaphore>,
-    deadline: Deadline,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
     let internal_failure =
         |text: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{task_name} {text}"));
-    let permit = deadline.enforce(Phase::Validate, Arc::clone(permits).acquire_owned()).await;
+    let permit = deadline.enforce(Phase::Validate, Arc::clone(&TASK_PERMITS).acquire_owned()).await;
     let Ok(Ok(permit)) = permit else {
         return Err(internal_failure(
             "did not start before the timeout: searches of other checks took all the time",

@@ -1,6 +1,7 @@
 //! Inputs for building a probe, beside the document.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::browser::{BrowserPool, DeviceProfile};
@@ -41,6 +42,8 @@ pub struct ProbeBuildContext {
     pub preset_variables: Arc<BTreeMap<String, String>>,
     /// Whether collections are run here (`collections.enabled`).
     pub collections_enabled: bool,
+    /// The program whose command `script-host` runs scripts of collections: `vigie`, by default this process's own.
+    pub script_program: Arc<Path>,
     /// Whether test projects are run (`projects.enabled`).
     pub projects_enabled: bool,
     /// Masks the secrets of the settings, such as the passwords of proxies.
@@ -81,6 +84,7 @@ impl Default for ProbeBuildContext {
             device_profiles: Arc::default(),
             preset_variables: Arc::default(),
             collections_enabled: true,
+            script_program: Path::new("/proc/self/exe").into(),
             projects_enabled: true,
             settings_redactor: Arc::default(),
         }

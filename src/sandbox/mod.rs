@@ -6,6 +6,7 @@
 
 mod bootstrap;
 mod outcome;
+mod script_host;
 mod script_sandbox;
 mod time_limit;
 
@@ -20,4 +21,5 @@ pub use outcome::{
     ConsoleLine, CookieAction, NextRequest, Operation, OperationKind, ScopeEntries, ScopeValues, ScriptError,
     ScriptOutcome, ScriptTest, Turn,
 };
+pub use script_host::{HostRequest, MAX_LINE_BYTES, serve_scripts};
 pub use script_sandbox::{DynamicValues, MAX_MEMORY_BYTES, SCRIPT_TIME_LIMIT, ScriptSandbox};

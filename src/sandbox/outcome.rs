@@ -1,10 +1,10 @@
 //! What a turn of a script ends with.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Where a script stands after a turn.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum Turn {
     /// It waits for the host.
     Waiting {
@@ -18,7 +18,7 @@ pub enum Turn {
 }
 
 /// Something that only the host can do.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// Names it in the answer.
     pub id: u64,
@@ -28,7 +28,7 @@ pub struct Operation {
 }
 
 /// What a script asks the host for.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum OperationKind {
     /// Send a request, in the form of collections.
@@ -50,7 +50,7 @@ pub enum OperationKind {
 }
 
 /// What is done with cookies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CookieAction {
     /// Return the value of one.
@@ -66,7 +66,7 @@ pub enum CookieAction {
 }
 
 /// What a script did.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScriptOutcome {
     /// Its tests, in the order in which they ended.
@@ -76,7 +76,7 @@ pub struct ScriptOutcome {
     /// The error that it ended with.
     pub error: Option<ScriptError>,
     /// The request to run next.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "NextRequest::is_following")]
     pub next: NextRequest,
     /// Whether it asked to skip its request.
     pub is_skipped: bool,
@@ -88,8 +88,8 @@ pub struct ScriptOutcome {
 }
 
 /// What `setNextRequest` was called with.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "Option<String>")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Option<String>", into = "Option<String>")]
 pub enum NextRequest {
     /// It was not called: the following request is next.
     #[default]
@@ -106,11 +106,26 @@ impl From<Option<String>> for NextRequest {
     }
 }
 
+impl From<NextRequest> for Option<String> {
+    fn from(next: NextRequest) -> Self {
+        match next {
+            NextRequest::Named(name) => Some(name),
+            NextRequest::Following | NextRequest::End => None,
+        }
+    }
+}
+
+impl NextRequest {
+    const fn is_following(&self) -> bool {
+        matches!(self, Self::Following)
+    }
+}
+
 /// Names and values of a scope, in order.
 pub type ScopeEntries = Vec<(String, Value)>;
 
 /// The values of the scopes that scripts may change.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScopeValues {
     /// Of the request and its scripts.
     pub local: ScopeEntries,
@@ -123,7 +138,7 @@ pub struct ScopeValues {
 }
 
 /// A test of a script.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptTest {
     /// Its name.
     pub name: String,
@@ -136,7 +151,7 @@ pub struct ScriptTest {
 }
 
 /// An error that a script threw.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptError {
     /// The name of its class.
     pub name: String,
@@ -157,7 +172,7 @@ impl std::fmt::Display for ScriptError {
 }
 
 /// A line of the console.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsoleLine {
     /// `log`, `info`, `warn`, `error` or `debug`.
     pub level: String,

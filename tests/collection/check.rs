@@ -1,5 +1,6 @@
 //! Runs one attempt of a collection monitor.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -10,7 +11,18 @@ use vigie::net::{Deadline, Net, NetConfig, PublicRoots, TrustConfig};
 use vigie::probe::{ProbeBuildContext, ProbeContext, build_probe};
 use vigie::schema::MonitorDocument;
 
+/// Runs an attempt of a monitor with these fields.
 pub async fn run_fields(
+    fields: Map<String, Value>,
+    context: &ProbeBuildContext,
+    timeout: Duration,
+) -> Observation {
+    let script_program = Path::new(env!("CARGO_BIN_EXE_vigie")).into();
+    run_with_program(fields, &ProbeBuildContext { script_program, ..context.clone() }, timeout).await
+}
+
+/// Like [`run_fields`], with the program for scripts that the context names.
+pub async fn run_with_program(
     fields: Map<String, Value>,
     context: &ProbeBuildContext,
     timeout: Duration,

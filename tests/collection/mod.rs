@@ -8,5 +8,6 @@ mod echo;
 mod features;
 mod files;
 mod newman;
+mod processes;
 mod run;
 mod side_by_side;

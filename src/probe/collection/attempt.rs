@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::options::{CollectionOptions, TURN_RESERVE};
 use super::request_spec::build_spec;
 use super::script_context::{ScriptInfo, response_json, script_context};
+use super::script_process::ScriptProcess;
 
 use crate::collection::{
     ProtocolBehavior, RenderContext, RenderedRequest, RequestItem, ScopeKind, Script, VariableScopes,
@@ -21,7 +22,7 @@ use crate::probe::random::random_u128;
 use crate::probe::request_steps::{RequestOptions, StepInProgress, StepResponse, StepRunner, TestLimit};
 use crate::protocol::http::BodyRetention;
 use crate::redaction::sensitive_names::{is_sensitive_header, token_after_scheme};
-use crate::sandbox::{NextRequest, Operation, ScriptOutcome, ScriptSandbox};
+use crate::sandbox::{NextRequest, Operation, ScriptOutcome};
 
 /// Most requests of a run, those of scripts included.
 const MAX_REQUESTS: usize = 500;
@@ -41,7 +42,7 @@ pub(super) struct CollectionAttempt<'a> {
     pub(super) runner: StepRunner<'a>,
     scopes: VariableScopes,
     /// Started at the first script.
-    pub(super) sandbox: Option<ScriptSandbox>,
+    pub(super) script_process: Option<ScriptProcess>,
     /// What the script in progress asked for and is not answered yet.
     pub(super) open_operations: Vec<Operation>,
     request_count: usize,
@@ -81,7 +82,7 @@ impl<'a> CollectionAttempt<'a> {
             options,
             runner,
             scopes,
-            sandbox: None,
+            script_process: None,
             open_operations: Vec::new(),
             request_count: 0,
             test_limit: TestLimit::default(),
@@ -94,6 +95,9 @@ impl<'a> CollectionAttempt<'a> {
     /// Returns the observation, complete up to the point where the attempt stopped: with `run_failure`, which ended it, or
     /// else with the first failure of a step.
     pub(super) fn into_observation(self, run_failure: Option<Failure>) -> Observation {
+        if let Some(process) = self.script_process {
+            process.release();
+        }
         let mut observation = self.runner.observation;
         let step_failure = self.first_failure.map(Failure::into_project_step_failure);
         if let Some(failure) = run_failure.or(step_failure) {

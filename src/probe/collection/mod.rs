@@ -5,6 +5,7 @@ mod options;
 mod probe;
 mod request_spec;
 mod script_context;
+mod script_process;
 mod script_run;
 
 pub use probe::build;

@@ -1,5 +1,7 @@
 //! The fields of a collection monitor, parsed.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -38,7 +40,9 @@ pub(super) struct CollectionOptions {
     pub(super) unverified_options: ConnectOptions,
     pub(super) user_agent: HeaderValue,
     pub(super) max_body_bytes: u64,
-    /// The account, whose scripts share threads with each other alone.
+    /// The program that runs scripts.
+    pub(super) script_program: Arc<Path>,
+    /// The account, whose scripts share processes with each other alone.
     pub(super) customer_id: CustomerId,
     /// Variables set before the first request, as with `vigie check --set`.
     pub(super) preset_variables: Vec<(String, Value)>,
@@ -99,6 +103,7 @@ impl CollectionOptions {
             connect_options,
             user_agent,
             max_body_bytes: context.max_body_bytes,
+            script_program: Arc::clone(&context.script_program),
             customer_id: context.customer_id,
             preset_variables: context
                 .preset_variables

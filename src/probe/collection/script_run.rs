@@ -1,6 +1,5 @@
 //! Runs one script of a collection and answers what it asks for.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -8,13 +7,13 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use super::attempt::CollectionAttempt;
-use super::options::TURN_RESERVE;
+use super::options::{CollectionOptions, TURN_RESERVE};
 use super::script_context::response_json;
-use crate::collection::{ProtocolBehavior, Script, add_scheme, dynamic_value};
+use super::script_process::ScriptProcess;
+use crate::collection::{ProtocolBehavior, Script, add_scheme};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::probe::blocking_pool::run_script_turn;
 use crate::probe::request_steps::StepInProgress;
-use crate::sandbox::{CookieAction, Operation, OperationKind, ScriptOutcome, ScriptSandbox, Turn};
+use crate::sandbox::{CookieAction, HostRequest, Operation, OperationKind, ScriptOutcome, Turn};
 
 impl CollectionAttempt<'_> {
     /// Runs `script` to its end. Requests that it sends are exchanges of `step`.
@@ -25,8 +24,8 @@ impl CollectionAttempt<'_> {
         context: String,
     ) -> Result<ScriptOutcome, Failure> {
         let started = Instant::now();
-        let code = Arc::clone(&script.code);
-        let mut turn = self.turn(move |sandbox, most| sandbox.begin(&code, &context, 0.0, most)).await?;
+        let code = script.code.to_string();
+        let mut turn = self.turn(|most_us| HostRequest::Begin { code, context, most_us }).await?;
         loop {
             let (operations, timer_due_ms) = match turn {
                 Turn::Done(outcome) => return Ok(*outcome),
@@ -39,7 +38,7 @@ impl CollectionAttempt<'_> {
                 let id = operation.id;
                 let answer = self.answer(step, operation).await?.to_string();
                 let now_ms = millis(started);
-                turn = self.turn(move |sandbox, most| sandbox.answer(id, &answer, now_ms, most)).await?;
+                turn = self.turn(|most_us| HostRequest::Answer { id, answer, now_ms, most_us }).await?;
             } else if let Some(due) = timer_due_ms {
                 let wait = Duration::try_from_secs_f64((due / 1000.0).max(0.0)).unwrap_or(Duration::MAX);
                 let wake_at = started.checked_add(wait);
@@ -51,7 +50,7 @@ impl CollectionAttempt<'_> {
                 };
                 self.runner.cx.deadline.enforce(Phase::Validate, sleep).await?;
                 let now_ms = millis(started).max(due);
-                turn = self.turn(move |sandbox, most| sandbox.tick(now_ms, most)).await?;
+                turn = self.turn(|most_us| HostRequest::Tick { now_ms, most_us }).await?;
             } else {
                 let detail = format!("the script of `{}` waits for nothing", script.owner);
                 return Err(Failure::new(Phase::Validate, FailureKind::Internal, detail));
@@ -59,27 +58,19 @@ impl CollectionAttempt<'_> {
         }
     }
 
-    /// Runs a turn of the script outside of the async threads; the engine moves there and back.
-    async fn turn(
-        &mut self,
-        work: impl FnOnce(&mut ScriptSandbox, Duration) -> Turn + Send + 'static,
-    ) -> Result<Turn, Failure> {
+    /// Runs a turn of the script in its process, which is started when there is none.
+    async fn turn(&mut self, request: impl FnOnce(u64) -> HostRequest) -> Result<Turn, Failure> {
         let deadline = self.runner.cx.deadline;
-        let most = deadline.remaining().saturating_sub(TURN_RESERVE);
-        let sandbox = self.sandbox.take();
-        let now = self.runner.cx.clock.now();
-        let work = move || {
-            let mut sandbox = match sandbox {
-                Some(sandbox) => sandbox,
-                None => ScriptSandbox::new(Arc::new(move |name| dynamic_value(name, now)))?,
-            };
-            let turn = work(&mut sandbox, most);
-            Ok::<_, String>((sandbox, turn))
+        let process = if let Some(process) = self.script_process.take() {
+            process
+        } else {
+            let CollectionOptions { script_program, customer_id, .. } = self.options;
+            ScriptProcess::open(script_program, *customer_id, self.runner.cx.clock.now(), deadline).await?
         };
-        let result = run_script_turn(self.options.customer_id, deadline, work).await?;
-        let (sandbox, turn) =
-            result.map_err(|detail| Failure::new(Phase::Validate, FailureKind::Internal, detail))?;
-        self.sandbox = Some(sandbox);
+        let most = deadline.remaining().saturating_sub(TURN_RESERVE);
+        let request = request(u64::try_from(most.as_micros()).unwrap_or(u64::MAX));
+        let (turn, process) = process.turn(&request, most).await;
+        self.script_process = process;
         Ok(turn)
     }
 

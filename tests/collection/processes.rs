@@ -1,0 +1,101 @@
+//! Scripts run in processes of their own: what they hold ends with them, and accounts share none.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use vigie::domain::{CustomerId, FailureKind};
+use vigie::probe::ProbeBuildContext;
+
+use super::check::{item, run_fields};
+use super::echo;
+use crate::probe_api::check::{failed, passed};
+
+/// A loop in native code that never asks whether the time is over.
+const NATIVE_LOOP: &str = "new Array(4e9).concat(new Array(4e9))";
+
+fn fields(url: &str, code: &str) -> serde_json::Map<String, Value> {
+    let script = json!({"info": {"name": "c"}, "item": [item("a", url, code)]}).to_string();
+    json!({"script": script}).as_object().unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_native_loop_is_ended_with_its_process() {
+    let service = echo::start().await;
+    let url = service.url("/x");
+    let context = ProbeBuildContext { customer_id: CustomerId(7701), ..ProbeBuildContext::default() };
+    let started = Instant::now();
+    let observation = run_fields(fields(&url, NATIVE_LOOP), &context, Duration::from_secs(2)).await;
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    let failure = observation.failure.as_ref().unwrap();
+    assert!(failure.detail.contains("and was ended"), "{failure:?}");
+    // Those of other tests end within their five seconds.
+    let gone = Instant::now() + Duration::from_secs(20);
+    while running_children(Duration::from_secs(1)) > 0 {
+        assert!(Instant::now() < gone, "the loop runs on");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // The next run of the account has a process again.
+    passed(&run_fields(fields(&url, "pm.test('ok', () => {})"), &context, Duration::from_secs(20)).await);
+}
+
+/// Returns how many children of this process have used the processor for more than `most`.
+fn running_children(most: Duration) -> usize {
+    let own = std::process::id().to_string();
+    let folders = std::fs::read_dir("/proc").unwrap().flatten();
+    let stats = folders.filter_map(|folder| std::fs::read_to_string(folder.path().join("stat")).ok());
+    let is_used_up = |stat: &String| {
+        let Some((head, tail)) = stat.rsplit_once(')') else { return false };
+        let fields: Vec<&str> = tail.split_whitespace().collect();
+        let ticks = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        head.ends_with("(vigie")
+            && fields[1] == own
+            && fields[0] == "R"
+            && Duration::from_millis(ticks * 10) > most
+    };
+    stats.filter(is_used_up).count()
+}
+
+#[tokio::test]
+async fn runs_of_an_account_share_a_process_one_after_the_other_and_nothing_else() {
+    let service = echo::start().await;
+    let url = service.url("/x");
+    let leave = "globalThis.left = 1; Object.prototype.left = 2; Array.prototype.push = null";
+    let look = "pm.test('clean', () => { pm.expect(typeof left).to.equal('undefined'); pm.expect([].left).to.equal(undefined) })";
+    for customer_id in [7702, 7702, 7703] {
+        let context =
+            ProbeBuildContext { customer_id: CustomerId(customer_id), ..ProbeBuildContext::default() };
+        run_fields(fields(&url, leave), &context, Duration::from_secs(20)).await;
+        passed(&run_fields(fields(&url, look), &context, Duration::from_secs(20)).await);
+    }
+}
+
+#[tokio::test]
+async fn many_runs_at_once_wait_for_their_turn() {
+    let service = echo::start().await;
+    let url = service.url("/x");
+    let context = ProbeBuildContext { customer_id: CustomerId(7704), ..ProbeBuildContext::default() };
+    let code = "const end = Date.now() + 50; while (Date.now() < end); pm.test('ok', () => {})";
+    let mut runs = tokio::task::JoinSet::new();
+    for _ in 0..24 {
+        let (fields, context) = (fields(&url, code), context.clone());
+        runs.spawn(async move { run_fields(fields, &context, Duration::from_secs(30)).await });
+    }
+    for observation in runs.join_all().await {
+        passed(&observation);
+    }
+}
+
+#[tokio::test]
+async fn without_the_program_a_run_with_scripts_says_so() {
+    let service = echo::start().await;
+    let url = service.url("/x");
+    let context = ProbeBuildContext {
+        script_program: std::path::Path::new("/nonexistent/vigie").into(),
+        customer_id: CustomerId(7705),
+        ..ProbeBuildContext::default()
+    };
+    let observation =
+        super::check::run_with_program(fields(&url, "1"), &context, Duration::from_secs(5)).await;
+    let failure = failed(&observation, FailureKind::ProjectStepFailed, 6021);
+    assert!(failure.detail.contains("the process for scripts cannot be started"), "{failure:?}");
+}
