@@ -184,3 +184,18 @@ async fn a_hostile_collection_gains_nothing() {
     passed(&observation);
     assert_eq!(failed_tests(&observation), [""; 0]);
 }
+
+#[tokio::test]
+async fn scripts_that_are_switched_off_do_not_run() {
+    let service = echo::start().await;
+    let script = |code: &str| json!({"exec": [code]});
+    let observation = run(json!([{"name": "a", "request": service.url("/x"), "event": [
+        {"listen": "prerequest", "disabled": true, "script": script("throw new Error('it runs')")},
+        {"listen": "test", "disabled": true, "script": script("pm.test('no', () => { throw 1 })")},
+        {"listen": "test", "script": script("pm.test('yes ' + pm.test.index(), () => pm.expect(typeof pm.message).to.equal('undefined'))")},
+    ]}]))
+    .await;
+    passed(&observation);
+    let names: Vec<&str> = observation.details.steps[0].tests.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(names, ["yes 0"]);
+}

@@ -69,3 +69,27 @@ async fn everything_unsupported_is_listed() {
         assert!(reason.contains(expected), "{expected}: {reason}");
     }
 }
+
+#[test]
+fn files_with_a_byte_order_mark_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let collection = r#"{"info": {"name": "c"}, "item": [{"name": "ü", "request": "http://a.test/"}]}"#;
+    let utf_16: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(collection.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    for (name, bytes) in [("8.json", format!("\u{feff}{collection}").into_bytes()), ("16.json", utf_16)] {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        let output = crate::support::binary::vigie(&["collection", "check", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1. ü: GET"), "{output:?}");
+    }
+    let own_file = json!([{"name": "b", "request": "http://a.test/", "event": [{"listen": "test", "script": {"src": "b.js"}}]}]);
+    let script = json!({"info": {"name": "c"}, "item": own_file}).to_string();
+    std::fs::write(folder.path().join("src.json"), script).unwrap();
+    let output = crate::support::binary::vigie(&[
+        "collection",
+        "check",
+        folder.path().join("src.json").to_str().unwrap(),
+    ]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("a script in a file of its own"), "{output:?}");
+}
