@@ -7,6 +7,7 @@ mod coverage;
 mod echo;
 mod features;
 mod files;
+mod goldens;
 mod newman;
 mod processes;
 mod run;

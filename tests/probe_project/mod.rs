@@ -6,6 +6,7 @@ mod check;
 mod convert;
 mod coverage;
 mod flow;
+mod goldens;
 mod project;
 mod requests;
 mod transfers;

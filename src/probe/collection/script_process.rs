@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::runtime::{self, Handle};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
@@ -38,6 +39,8 @@ struct IdleProcess {
     process: HostProcess,
     customer_id: CustomerId,
     program: Arc<Path>,
+    /// The runtime that its pipes belong to: no other can use them.
+    runtime_id: runtime::Id,
     since: Instant,
 }
 
@@ -141,7 +144,8 @@ impl ScriptProcess {
         if idle.len() == MAX_IDLE_PROCESSES {
             idle.remove(0);
         }
-        idle.push(IdleProcess { process, customer_id, program, since: Instant::now() });
+        let runtime_id = Handle::current().id();
+        idle.push(IdleProcess { process, customer_id, program, runtime_id, since: Instant::now() });
     }
 }
 
@@ -150,8 +154,11 @@ impl HostProcess {
     fn take_idle(program: &Path, customer_id: CustomerId) -> Option<Self> {
         let mut idle = IDLE.lock();
         idle.retain(|other| other.since.elapsed() < MAX_IDLE_TIME);
-        let index =
-            idle.iter().rposition(|other| other.customer_id == customer_id && *other.program == *program)?;
+        let runtime_id = Handle::current().id();
+        let fits = |other: &IdleProcess| {
+            other.customer_id == customer_id && *other.program == *program && other.runtime_id == runtime_id
+        };
+        let index = idle.iter().rposition(fits)?;
         Some(idle.remove(index).process)
     }
 
