@@ -1,7 +1,7 @@
 //! A collection, an environment and rows of data from anybody: read without a panic, and each request rendered.
 
 use vigie::collection::{
-    RenderContext, ScopeKind, VariableScopes, parse_collection, parse_data_rows, parse_variable_file, render_request,
+    RenderContext, ScopeKind, VariableScopes, convert_to_steps, parse_collection, parse_data_rows, parse_variable_file, render_request,
     secret_text,
 };
 use vigie::domain::Timestamp;
@@ -16,6 +16,7 @@ pub fn run(data: &[u8]) {
         scopes.set_entries(ScopeKind::Environment, file.variables);
     }
     let Ok(collection) = parse_collection(&text) else { return };
+    let _ = convert_to_steps(&collection, scopes.entries(ScopeKind::Environment));
     scopes.set_entries(ScopeKind::Collection, collection.variables.clone());
     for item in collection.requests.iter().take(20) {
         let cx = RenderContext {
