@@ -210,3 +210,56 @@ fn a_check_runs_from_the_given_location() {
     assert!(err(&output).contains("location `7` does not exist"), "{}", err(&output));
     assert!(err(&output).contains("locations of the settings: 1, 2"), "{}", err(&output));
 }
+
+#[test]
+fn collections_and_projects_are_run_as_they_are() {
+    let targets = Targets::start();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let url = format!("http://{}/", targets.at().http);
+    let collection = |extra: &str| {
+        format!(
+            "{{\"info\": {{\"name\": \"c\"}},\n \"item\": [{{\"name\": \"a\", \"request\": {{\"url\": \"{{{{base}}}}\"{extra}}}, \
+             \"event\": [{{\"listen\": \"test\", \"script\": {{\"exec\": [\"pm.test('fine', () => {{}})\"]}}}}]}}]}}"
+        )
+    };
+    let project = |steps: &str| {
+        format!(
+            "<con:soapui-project name=\"P\" xmlns:con=\"http://eviware.com/soapui/config\"><con:testSuite name=\"S\">\n\
+             <con:testCase name=\"C\">{steps}</con:testCase></con:testSuite></con:soapui-project>"
+        )
+    };
+    let request = format!(
+        "<con:testStep type=\"httprequest\" name=\"Get\"><con:config method=\"GET\"><con:endpoint>{url}</con:endpoint></con:config></con:testStep>"
+    );
+    let fine = write("fine.json", &collection(""));
+    let odd = write("odd.json", &collection(", \"auth\": {\"type\": \"ntlm\"}"));
+    let case = write("case.xml", &project(&request));
+    let groovy = write(
+        "groovy.xml",
+        &project("<con:testStep type=\"groovy\" name=\"G\"><con:config/></con:testStep>"),
+    );
+    let two = write(
+        "two.xml",
+        &project(&request).replace("</con:testSuite>", "<con:testCase name=\"D\"/></con:testSuite>"),
+    );
+    let base = format!("{{{{base}}}}={url}");
+    for (args, code, expected) in [
+        (vec![fine.as_str(), "--set", &base], 0, "ok: `fine` (collection-api)"),
+        (vec![&odd, "--set", &base], 3, "odd.json:2:"),
+        (vec![&case], 0, "ok: `case` (api)"),
+        (vec![&case, "--set", "test_suite=S", "--set", "test_case=X"], 3, "has no case `X`"),
+        (vec![&groovy], 3, "groovy.xml:2:"),
+        (vec![&two], 3, "it has several cases; choose one with `--set test_suite=…`"),
+        (vec![&two, "--set", "test_suite=S", "--set", "test_case=C"], 0, "ok: `two` (api)"),
+    ] {
+        let output = vigie(&[&["check", "--file"], args.as_slice()].concat());
+        let text = format!("{}{}", out(&output), err(&output));
+        assert_eq!(output.status.code(), Some(code), "{args:?}\n{text}");
+        assert!(text.contains(expected), "{args:?}: {text}");
+    }
+}

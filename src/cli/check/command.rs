@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::capture_folder::CaptureFolder;
+use super::file_subject::RunnableFile;
 use super::subject::CheckSubject;
 use crate::cli::check::har::HarFile;
 use crate::cli::output::UsageError;
@@ -35,6 +36,8 @@ Examples:
   vigie check --file config/monitors/website.yaml
   vigie check --file monitors.yaml shop --json
   vigie check --file script.xml --set browser='Google Chrome' --screenshots pictures
+  vigie check --file shop.postman_collection.json --set '{{base}}=http://127.0.0.1:8080'
+  vigie check --file shop-soapui-project.xml --set test_suite=Orders --set test_case=Create
   vigie check website http://example.com/ --har example.har
 
 Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."
@@ -47,7 +50,8 @@ pub(in crate::cli) struct Args {
     /// '{{name}}=value'
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
-    /// Check the monitors in FILE, YAML or JSON: one, or a list; or run the browser script in FILE.xml
+    /// Check the monitors in FILE, YAML or JSON: one, or a list; or run a browser script, a Postman collection or a SoapUI
+    /// project as it is
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Print the result as JSON; an array when a file holds several
@@ -69,8 +73,8 @@ pub(in crate::cli) struct Args {
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (mut settings, location) = args.location.load_with_location()?;
     let (field_assignments, variables) = super::variables::split_variables(args.set)?;
-    let script_file = args.file.as_deref().filter(|file| super::subject::is_script_file(file));
-    if !field_assignments.is_empty() && args.file.is_some() && script_file.is_none() {
+    let runnable_file = args.file.as_deref().map(RunnableFile::read).transpose()?.flatten();
+    if !field_assignments.is_empty() && args.file.is_some() && runnable_file.is_none() {
         let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
         return Err(UsageError::with_hint(
             "`--set` of a field cannot be used with `--file`",
@@ -81,10 +85,10 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     settings.probe.script_debug =
         ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
     let subjects = match (&args.file, args.positionals.as_slice()) {
-        (Some(file), []) if script_file.is_some() => {
-            vec![super::subject::from_script(file, &field_assignments, &settings)?]
-        }
-        (Some(file), []) => super::subject::from_file(file, None, &settings)?,
+        (Some(file), []) => match runnable_file {
+            Some(runnable) => vec![runnable.into_subject(&field_assignments, &settings)?],
+            None => super::subject::from_file(file, None, &settings)?,
+        },
         (Some(file), [name]) => super::subject::from_file(file, Some(name), &settings)?,
         (Some(_), _) => return Err(too_many_arguments_error()),
         (None, [monitor_type, target]) => {

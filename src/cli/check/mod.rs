@@ -2,6 +2,7 @@
 
 mod capture_folder;
 mod command;
+mod file_subject;
 mod har;
 mod run;
 mod subject;

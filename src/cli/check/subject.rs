@@ -13,7 +13,6 @@ use crate::schema::reader::{InputFormat, SecretSource};
 use crate::schema::validate::validate_new_with_secrets;
 use crate::schema::validation_context::ValidationContext;
 use crate::schema::{MonitorDocument, monitor_file, table};
-use crate::script::language::Script;
 use crate::settings::Settings;
 use crate::settings::{read_config_text, read_secret};
 use crate::syntax::node::{Key, Node, NodeValue, Position};
@@ -42,43 +41,8 @@ pub(super) fn from_arguments(
     from_entries(monitor_type, entries, field_assignments, settings)
 }
 
-/// Whether `file` is a browser script, by its name.
-pub(super) fn is_script_file(file: &Path) -> bool {
-    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
-}
-
-/// Creates a monitor that runs the browser script in `file`, with the fields in `field_assignments`.
-pub(super) fn from_script(
-    file: &Path,
-    field_assignments: &[String],
-    settings: &Settings,
-) -> anyhow::Result<CheckSubject> {
-    let path_text = file.display().to_string();
-    let script_xml = read_config_text(file)
-        .map_err(|reason| UsageError::with_hint(format!("`{path_text}` {reason}"), None))?;
-    let errors = Script::parse(&script_xml).err().unwrap_or_default();
-    if !errors.is_empty() {
-        let messages: Vec<String> = errors
-            .iter()
-            .map(|error| {
-                format!("{path_text}:{}:{}: {}", error.position.line, error.position.column, error.message)
-            })
-            .collect();
-        return Err(UsageError::with_hint(messages.join("\n"), None));
-    }
-    let stem = file.file_stem().map_or_else(|| path_text.clone(), |stem| stem.to_string_lossy().into_owned());
-    let name: String = stem.chars().take(MAX_NAME_CHARS).collect();
-    // The password is a placeholder: whoever has the file already has the values that it protects.
-    let entries = vec![
-        text_entry("name", &name),
-        text_entry("billing_plancode", "check"),
-        text_entry("script", &script_xml),
-        text_entry("transaction_password", "check"),
-    ];
-    from_entries(MonitorType::BrowserScript, entries, field_assignments, settings)
-}
-
-fn from_entries(
+/// Creates a monitor with the fields `entries`, and those in `field_assignments`.
+pub(super) fn from_entries(
     monitor_type: MonitorType,
     mut entries: Vec<(Key, Node)>,
     field_assignments: &[String],
@@ -107,7 +71,7 @@ fn from_entries(
 }
 
 /// Most characters of a name (interface.md 2.1).
-const MAX_NAME_CHARS: usize = 255;
+pub(super) const MAX_NAME_CHARS: usize = 255;
 
 /// Adds to the error of a missing port the hint how to write it.
 fn with_port_hint(error: ValidationError) -> ValidationError {
@@ -266,7 +230,8 @@ fn key_without_position(name: &str) -> Key {
     Key { name: name.to_owned(), position: Position::default() }
 }
 
-fn text_entry(name: &str, value: &str) -> (Key, Node) {
+/// Returns the field `name` with a text.
+pub(super) fn text_entry(name: &str, value: &str) -> (Key, Node) {
     (
         key_without_position(name),
         Node { value: NodeValue::Text(value.to_owned()), position: Position::default() },
