@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, UsageWho, getrusage, setrlimit};
+use nix::sys::signal::{SigSet, Signal};
 
 use crate::collection::dynamic_value;
 use crate::domain::Timestamp;
 use crate::sandbox::serve_scripts;
 
 /// Memory of the process, in bytes: several times what scripts may use.
-const MAX_DATA_BYTES: u64 = 1024 * 1024 * 1024;
+const MAX_DATA_BYTES: u64 = 512 * 1024 * 1024;
 /// Time by which a turn may exceed its own limit, in seconds; the kernel ends the process then.
 const EXTRA_CPU_SECONDS: u64 = 5;
 
@@ -21,6 +22,11 @@ const EXTRA_CPU_SECONDS: u64 = 5;
 pub(super) struct Args {}
 
 pub(super) fn run(_args: &Args) -> anyhow::Result<ExitCode> {
+    // The location ends this process when it is done: checks that run go on while it stops itself.
+    let signals = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP];
+    SigSet::from_iter(signals).thread_block()?;
+    // When memory is short, the kernel ends this process rather than the location. Elsewhere than on Linux there is no such file.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "800");
     // Scripts open no files; three are standard input, output and errors. Where a unit of systemd refuses to change limits,
     // those of the engine and of the location remain.
     for (resource, limit) in [

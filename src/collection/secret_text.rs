@@ -49,7 +49,9 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
         let old = old.filter(|old| has_secrets(old));
         return old.map(Cow::Borrowed).ok_or_else(|| "it is masked, and no previous value exists".to_owned());
     }
-    let Some(variables) = secret_variables(new) else { return Ok(Cow::Borrowed(new)) };
+    let Some(variables) = secret_variables(new) else {
+        return Err("masked values cannot be restored in a text that is no JSON".to_owned());
+    };
     let old = old.unwrap_or_default();
     restore_parts((new, variables), (old, secret_variables(old).unwrap_or_default()))
 }

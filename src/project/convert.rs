@@ -11,6 +11,8 @@ use crate::syntax::truncate_value;
 
 /// Most steps of a monitor (fields.md 2).
 const MAX_STEPS: usize = 50;
+/// Most variables of a step (fields.md 2).
+const MAX_VARIABLES: usize = 100;
 
 /// A case as a monitor with steps.
 pub struct Conversion {
@@ -84,6 +86,12 @@ impl CaseConverter<'_> {
             }
         }
         for (number, variable) in self.scope.take_variables() {
+            let step = &self.conversion.steps[number];
+            if step["variables"].as_array().is_some_and(|variables| variables.len() == MAX_VARIABLES) {
+                let what = format!("more than {MAX_VARIABLES} values of one response");
+                self.lose(None, &what);
+                continue;
+            }
             let step = &mut self.conversion.steps[number];
             if let Some(variables) = step["variables"].as_array_mut() {
                 variables.push(variable);
@@ -96,7 +104,11 @@ impl CaseConverter<'_> {
     fn convert_transfer(&mut self, step: &TestStep, transfer: &PropertyTransfer) {
         let name = format!("transfer `{}`", truncate_value(&transfer.name));
         match self.transfer_variable(transfer) {
-            Ok(()) if !transfer.fail_on_error => {
+            Ok(())
+                if !transfer.fail_on_error
+                    || transfer.set_null_on_missing_source
+                    || transfer.ignore_empty =>
+            {
                 self.lose(
                     Some(step),
                     &format!("{name}: without a value it goes on, a variable fails the step"),

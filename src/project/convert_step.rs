@@ -7,6 +7,10 @@ use super::convert_scope::ConversionScope;
 use super::model::{ParameterStyle, RequestProtocol, RequestStep};
 use super::request_text::{encode_parameter, join_location, split_values};
 
+/// Longest name of a step, in characters, and most assertions of one (fields.md 2).
+const MAX_NAME_CHARS: usize = 255;
+const MAX_ASSERTIONS: usize = 100;
+
 /// An API step, and what it does not do.
 pub(super) struct ConvertedStep {
     pub(super) step: Value,
@@ -56,7 +60,13 @@ impl RequestConverter<'_> {
     fn step(&mut self, name: &str) -> Map<String, Value> {
         let request = self.request;
         let mut step = Map::new();
-        step.insert("step_name".to_owned(), Value::from(name));
+        if name.chars().count() > MAX_NAME_CHARS {
+            self.lose(format!("the end of its name: steps have names of {MAX_NAME_CHARS} characters"));
+        }
+        step.insert(
+            "step_name".to_owned(),
+            Value::from(name.chars().take(MAX_NAME_CHARS).collect::<String>()),
+        );
         match request.method.as_str() {
             method @ ("GET" | "POST" | "HEAD") => step.insert("http_method".to_owned(), Value::from(method)),
             method => {
@@ -78,6 +88,9 @@ impl RequestConverter<'_> {
             let action = self.text(&request.soap_action);
             let content_type = request.content_type(&action).unwrap_or_default();
             let content_type = self.text(&content_type);
+            if content_type.contains("{{") {
+                self.lose("the value of a variable in its media type");
+            }
             step.insert("post".to_owned(), json!({"content_type": content_type, "body": body}));
             if request.entitize_properties && request.body.contains("${") {
                 self.lose("expanded values are not escaped for XML");
@@ -104,11 +117,8 @@ impl RequestConverter<'_> {
     fn location(&mut self) -> (String, String, Vec<Value>) {
         let request = self.request;
         let endpoint = self.property("Endpoint", &request.endpoint);
-        let mut url = join_location(&endpoint, &self.text(&request.path));
-        if endpoint.trim_start().starts_with("{{") {
-            // The variable holds the scheme.
-            url.drain(.."http://".len());
-        }
+        let mut path = self.text(&request.path);
+        let mut matrix = String::new();
         let (mut query, mut headers) = (Vec::new(), Vec::new());
         for parameter in &request.parameters {
             let value = self.property(&parameter.name, &parameter.value);
@@ -130,22 +140,31 @@ impl RequestConverter<'_> {
                     headers.extend(parts.map(|part| json!({"name": parameter.name, "value": part})));
                 }
                 ParameterStyle::Template => {
-                    url = url.replace(&format!("{{{}}}", parameter.name), &encoded(&value));
+                    path = path.replace(&format!("{{{}}}", parameter.name), &encoded(&value));
                 }
                 ParameterStyle::Matrix if parameter.is_boolean => {
                     if matches!(value.trim().to_ascii_lowercase().as_str(), "true" | "1") {
-                        url = format!("{url};{}", parameter.name);
+                        matrix.extend([";", parameter.name.as_str()]);
                     }
                 }
                 ParameterStyle::Matrix => {
                     let value =
                         if value.is_empty() { String::new() } else { format!("={}", encoded(&value)) };
-                    url = format!("{url};{}{value}", parameter.name);
+                    matrix.extend([";", parameter.name.as_str(), value.as_str()]);
                 }
                 ParameterStyle::Plain => {}
             }
         }
-        (url, query.join("&"), headers)
+        if request.path.is_empty() && endpoint.contains('{') && !endpoint.contains("{{") {
+            self.lose("parameters in its endpoint: steps do not know them");
+        }
+        let joined = join_location(&endpoint, &path);
+        // A variable holds the scheme.
+        let url = match joined.strip_prefix("http://") {
+            Some(rest) if endpoint.trim_start().starts_with("{{") => rest.to_owned(),
+            _ => joined,
+        };
+        (url + &matrix, query.join("&"), headers)
     }
 
     fn head(&mut self, mut headers: Vec<Value>) -> Map<String, Value> {
@@ -183,6 +202,10 @@ impl RequestConverter<'_> {
                 Ok(found) => converted.extend(found),
                 Err(reason) => self.lose(format!("assertion `{}`: {reason}", assertion.name)),
             }
+        }
+        if converted.len() >= MAX_ASSERTIONS {
+            self.lose(format!("assertions after the first {}", MAX_ASSERTIONS - 1));
+            converted.truncate(MAX_ASSERTIONS - 1);
         }
         if !converted.iter().any(|assertion| assertion["source"] == "Status Code") {
             // A status of 400 and more fails no request of a project by itself.

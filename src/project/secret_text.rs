@@ -8,7 +8,7 @@ use roxmltree::Node;
 
 use super::request_parser::parse_headers;
 use super::xml_tree::{attribute, child, is_named, text};
-use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable};
+use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable, token_after_scheme};
 use crate::script::parse_project_xml;
 use crate::syntax::MASK;
 use crate::syntax::secret_parts::{SecretPart, mask_parts, restore_parts};
@@ -23,7 +23,22 @@ pub fn has_secrets(project: &str) -> bool {
 /// Returns the secrets. Of a file that cannot be parsed, none are known.
 #[must_use]
 pub fn secret_values(project: &str) -> Vec<String> {
-    secret_parts(project).unwrap_or_default().into_iter().map(|part| part.value).collect()
+    let parts = secret_parts(project).unwrap_or_default();
+    parts
+        .into_iter()
+        .flat_map(|part| header_secrets(&part.value).unwrap_or_else(|| vec![part.value]))
+        .collect()
+}
+
+/// Returns the credentials in a list of headers; `None` for what is no such list.
+fn header_secrets(list: &str) -> Option<Vec<String>> {
+    let headers = parse_headers(list).ok().filter(|headers| !headers.is_empty())?;
+    let sensitive = headers.into_iter().filter(|(name, _)| is_sensitive_header(&name.to_ascii_lowercase()));
+    let values = sensitive.flat_map(|(_, value)| {
+        let token = token_after_scheme(&value).map(str::to_owned);
+        std::iter::once(value).chain(token)
+    });
+    Some(values.filter(|value| !value.is_empty()).collect())
 }
 
 /// Returns the file with masked secrets; a mask alone when it cannot be parsed.
@@ -48,7 +63,11 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
         let old = old.filter(|old| has_secrets(old));
         return old.map(Cow::Borrowed).ok_or_else(|| "it is masked, and no previous value exists".to_owned());
     }
-    let Some(parts) = secret_parts(new) else { return Ok(Cow::Borrowed(new)) };
+    let Some(parts) = secret_parts(new) else {
+        return Err(
+            "masked values cannot be restored in a file that is no XML, or has a document type".to_owned()
+        );
+    };
     let old = old.unwrap_or_default();
     restore_parts((new, parts), (old, secret_parts(old).unwrap_or_default()))
 }
@@ -73,7 +92,14 @@ fn secret_parts(project: &str) -> Option<Vec<SecretPart>> {
         let range = part.range.start + mark_bytes..part.range.end + mark_bytes;
         SecretPart { range, ..part }
     };
-    Some(parts.map(shift).collect())
+    // One that is in another is a part of it.
+    let mut end = 0;
+    let outermost = |part: &SecretPart| {
+        let is_outermost = part.range.start >= end;
+        end = end.max(part.range.end);
+        is_outermost
+    };
+    Some(parts.filter(outermost).map(shift).collect())
 }
 
 /// Returns the secret that `node` holds.
@@ -104,21 +130,36 @@ fn setting_name<'n>(setting: Node<'n, '_>) -> Option<&'n str> {
     }
     let list = text(setting);
     let is_secret = |(name, _): &(String, String)| is_sensitive_header(&name.to_ascii_lowercase());
+    // A list that cannot be read may hold anything.
     let holds_secret =
-        list == MASK || parse_headers(&list).is_ok_and(|headers| headers.iter().any(is_secret));
+        list == MASK || parse_headers(&list).map_or(true, |headers| headers.iter().any(is_secret));
     holds_secret.then_some("authorization of headers")
 }
 
 /// Returns the value as a secret, if its name marks it as one. It is called by the names around it.
 fn part(node: Node<'_, '_>, name: &str, value: &str, range: Range<usize>) -> Option<SecretPart> {
     let is_expansion = value.starts_with("${") && value.find('}') == Some(value.len() - 1);
-    if value.trim().is_empty() || is_expansion || !is_sensitive(name) {
+    if value.trim().is_empty() || is_expansion || !is_sensitive(name) || is_plain_option(name, value) {
         return None;
     }
     let mut places: Vec<&str> = node.ancestors().filter_map(|ancestor| ancestor.attribute("name")).collect();
     places.reverse();
+    // A parameter and the login of one request may have the same name.
+    let is_login = node.parent().is_some_and(|parent| is_named(parent, "credentials"));
+    places.push(if is_login { "login" } else { node.tag_name().name() });
     places.push(name);
     Some(SecretPart { name: places.join("/"), value: value.to_owned(), range })
+}
+
+/// Whether a value is an option rather than a secret, although its name has a part such as `auth` or `session`: a flag,
+/// a number, the name of a scheme. Passwords are never.
+fn is_plain_option(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_certain = ["passw", "secret", "token", "key"].iter().any(|part| name.contains(part));
+    let value = value.trim();
+    let schemes = ["basic", "digest", "bearer", "ntlm", "preemptive", "none", "oauth2", "true", "false"];
+    let is_word = schemes.iter().any(|word| word.eq_ignore_ascii_case(value));
+    !is_certain && (is_word || value.parse::<f64>().is_ok())
 }
 
 #[cfg(test)]
@@ -143,8 +184,7 @@ mod tests {
     fn secrets_are_masked_and_restored_and_nothing_else_changes() {
         assert!(has_secrets(PROJECT));
         let values = secret_values(PROJECT);
-        assert_eq!(values.len(), 5, "{values:?}");
-        assert_eq!(values[1..], ["s-two", "s-three&", "s-four", "s-five"]);
+        assert_eq!(values, ["Bearer s-one", "s-one", "s-two", "s-three&", "s-four", "s-five"]);
         let masked = mask_secrets(PROJECT);
         assert!(!masked.contains("s-"), "{masked}");
         for open in ["open-one", "open-two", "open-three", "${#Project#token}", "<con:username>u<"] {
@@ -170,7 +210,37 @@ mod tests {
     #[test]
     fn broken_files_are_hidden_when_they_may_hold_secrets() {
         assert_eq!(mask_secrets("<a password='x'"), MASK);
+        let masked = mask_secrets(PROJECT).into_owned();
+        for broken in [masked.replace("</con:soapui-project>", ""), format!("<!DOCTYPE a>{masked}")] {
+            let error = restore_masked_secrets(&broken, Some(PROJECT)).unwrap_err();
+            assert!(error.contains("masked values cannot be restored"), "{error}");
+        }
         assert_eq!(mask_secrets("<a name='x'"), "<a name='x'");
         assert!(!has_secrets("<a/>"));
+    }
+
+    #[test]
+    fn secrets_in_secrets_are_masked_with_them() {
+        let nested = "<p><password>a<password>b</password></password><password>c</password></p>";
+        let masked = mask_secrets(nested);
+        assert_eq!(masked, format!("<p><password>{MASK}</password><password>{MASK}</password></p>"));
+        assert_eq!(restore_masked_secrets(&masked, Some(nested)).unwrap(), nested);
+        let open = "<con:x xmlns:con='http://eviware.com/soapui/config'><con:property><con:name>sessionTimeout</con:name>\
+                    <con:value>3000</con:value></con:property></con:x>";
+        assert!(!has_secrets(open));
+    }
+
+    #[test]
+    fn a_mask_that_could_stand_for_several_values_is_refused() {
+        let two = "<p><c><password>one</password></c><c><password>two</password></c></p>";
+        let masked = mask_secrets(two).into_owned();
+        let edited = masked.replacen(&format!("<c><password>{MASK}</password></c>"), "", 1);
+        let error = restore_masked_secrets(&edited, Some(two)).unwrap_err();
+        assert!(error.contains("could be one of several"), "{error}");
+        let entry = |value: &str| {
+            format!("<x xmlns='http://eviware.com/soapui/config'><entry key='token' value={value}/></x>")
+        };
+        let (old, new) = (entry("'a\"b'"), entry(&format!("\"{MASK}\"")));
+        assert_eq!(restore_masked_secrets(&new, Some(&old)).unwrap(), entry("\"a&quot;b\""));
     }
 }

@@ -9,6 +9,7 @@ mod outcome;
 mod script_host;
 mod script_sandbox;
 mod time_limit;
+mod turn_limits;
 
 #[cfg(test)]
 mod hostile_tests;
@@ -23,3 +24,4 @@ pub use outcome::{
 };
 pub use script_host::{HostRequest, MAX_LINE_BYTES, serve_scripts};
 pub use script_sandbox::{DynamicValues, MAX_MEMORY_BYTES, SCRIPT_TIME_LIMIT, ScriptSandbox};
+pub use turn_limits::parse_reply;

@@ -48,6 +48,18 @@ pub enum HostRequest {
     },
 }
 
+impl HostRequest {
+    /// Returns the size of its texts, in bytes.
+    #[must_use]
+    pub const fn text_bytes(&self) -> usize {
+        match self {
+            Self::Begin { code, context, .. } => code.len() + context.len(),
+            Self::Answer { answer, .. } => answer.len(),
+            Self::Open { .. } | Self::Tick { .. } => 0,
+        }
+    }
+}
+
 /// Answers the requests of `input` until it ends. `begin_turn` is called before each turn with its longest duration;
 /// `dynamic_values` makes the dynamic variables of a time in microseconds since 1970.
 ///

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::bootstrap::{BOOTSTRAP, LIBRARIES};
 use super::outcome::{Operation, ScriptError, ScriptOutcome, Turn};
 use super::time_limit::TimeLimit;
+use super::turn_limits::check_value_count;
 
 /// Time that one script may run, without the time that it waits for the host.
 pub const SCRIPT_TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -164,6 +165,7 @@ fn read_turn(ctx: &Ctx<'_>) -> Turn {
             if text.len() > MAX_MESSAGE_BYTES {
                 return Err(own_error("its variables, tests and request take more than 16 MiB"));
             }
+            check_value_count(&text).map_err(|reason| own_error(&reason))?;
             Ok(text)
         })
     };

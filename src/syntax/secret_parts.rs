@@ -1,9 +1,10 @@
 //! Masks secrets that are parts of a text, and restores them, without changing any other byte.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 
+use super::escape::escape_xml_text;
 use super::validation_error::{MASK, truncate_value};
 
 /// A secret in a text.
@@ -24,27 +25,46 @@ pub(crate) fn mask_parts<'t>(text: &'t str, parts: Vec<SecretPart>, mask: &str) 
 /// Returns `new`, as sent by a user, with masks replaced by what stands for the parts of `old` of the same name.
 ///
 /// # Errors
-/// Fails when a mask cannot be replaced, with a text that follows the name of the field and a colon.
+/// Fails when a mask cannot be replaced, or could stand for several values, with a text that follows the name of the
+/// field and a colon.
 pub(crate) fn restore_parts<'t>(
     (new, new_parts): (&'t str, Vec<SecretPart>),
     (old, old_parts): (&str, Vec<SecretPart>),
 ) -> Result<Cow<'t, str>, String> {
-    // Of several parts with one name, the first mask stands for the first value, and so on.
-    let mut old_ranges: HashMap<String, VecDeque<Range<usize>>> = HashMap::new();
-    for known in old_parts {
-        old_ranges.entry(known.name).or_default().push_back(known.range);
+    // Of several parts with one name, the first mask stands for the first value, and so on: none may be missing.
+    let mut known_parts: HashMap<String, VecDeque<SecretPart>> = HashMap::new();
+    for part in old_parts {
+        known_parts.entry(part.name.clone()).or_default().push_back(part);
     }
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for part in &new_parts {
+        *counts.entry(&part.name).or_default() += 1;
+    }
+    let has_other_count: HashSet<String> = counts
+        .into_iter()
+        .filter(|(name, count)| known_parts.get(*name).is_some_and(|known| known.len() != *count))
+        .map(|(name, _)| name.to_owned())
+        .collect();
     let mut replacements = Vec::new();
     for part in new_parts {
-        let range = old_ranges.get_mut(&part.name).and_then(VecDeque::pop_front);
+        let known = known_parts.get_mut(&part.name).and_then(VecDeque::pop_front);
         if part.value != MASK {
             continue;
         }
-        let Some(range) = range else {
-            let name = truncate_value(&part.name);
+        let name = truncate_value(&part.name);
+        let Some(known) = known else {
             return Err(format!("the value of the secret `{name}` is masked, and no previous value exists"));
         };
-        replacements.push((part.range, old[range].to_owned()));
+        if has_other_count.contains(&part.name) {
+            return Err(format!(
+                "the value of the secret `{name}` is masked, and could be one of several previous values: send the value"
+            ));
+        }
+        let raw = &old[known.range];
+        // An attribute may have other quotes now.
+        let quote = new[part.range.end..].chars().next().filter(|c| matches!(c, '"' | '\''));
+        let fits = quote.is_none_or(|quote| !raw.contains(quote));
+        replacements.push((part.range, if fits { raw.to_owned() } else { escape_xml_text(&known.value) }));
     }
     Ok(replace_ranges(new, replacements))
 }
@@ -56,6 +76,10 @@ fn replace_ranges(text: &str, mut replacements: Vec<(Range<usize>, String)>) -> 
     replacements.sort_by_key(|(range, _)| range.start);
     let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
     for (range, replacement) in replacements {
+        // A part in another one is replaced with it.
+        if range.start < copied {
+            continue;
+        }
         out.push_str(&text[copied..range.start]);
         out.push_str(&replacement);
         copied = range.end;

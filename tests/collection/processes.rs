@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vigie::domain::{CustomerId, FailureKind};
+use vigie::domain::{CustomerId, FailureKind, Fault};
 use vigie::probe::ProbeBuildContext;
 
 use super::check::{item, run_fields};
@@ -98,4 +98,68 @@ async fn without_the_program_a_run_with_scripts_says_so() {
         super::check::run_with_program(fields(&url, "1"), &context, Duration::from_secs(5)).await;
     let failure = failed(&observation, FailureKind::ProjectStepFailed, 6021);
     assert!(failure.detail.contains("the process for scripts cannot be started"), "{failure:?}");
+    assert_eq!(failure.fault, Fault::Vigie);
+}
+
+/// Returns a program that behaves like this when it runs scripts.
+fn program(folder: &std::path::Path, commands: &str) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let file = folder.join("program");
+    std::fs::write(&file, format!("#!/bin/sh\nread open\nread begin\n{commands}\n")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn the_end_of_a_process_is_told_and_blamed_on_who_caused_it() {
+    let service = echo::start().await;
+    let url = service.url("/x");
+    let folder = tempfile::tempdir().unwrap();
+    for (commands, expected, fault) in [
+        ("kill -KILL $$", "the process for scripts was ended by SIGKILL", Fault::Vigie),
+        ("exit 3", "the process for scripts has ended", Fault::Vigie),
+        ("kill -XCPU $$", "it did not stop, and was ended", Fault::Target),
+        ("kill -SEGV $$", "it broke the script engine (SIGSEGV)", Fault::Target),
+        ("echo no JSON; sleep 60", "its result cannot be read", Fault::Target),
+        ("echo '{\"Err\":\"no memory\"}'; sleep 60", "no memory", Fault::Vigie),
+    ] {
+        let context = ProbeBuildContext {
+            script_program: program(folder.path(), commands).into(),
+            customer_id: CustomerId(7706),
+            ..ProbeBuildContext::default()
+        };
+        let fields = fields(&url, "pm.test('ok', () => {})");
+        let observation = super::check::run_with_program(fields, &context, Duration::from_secs(20)).await;
+        let failure = observation.failure.as_ref().unwrap_or_else(|| panic!("{commands}"));
+        assert!(failure.detail.contains(expected), "{commands}: {failure:?}");
+        assert_eq!(failure.fault, fault, "{commands}: {failure:?}");
+    }
+}
+
+#[test]
+fn a_process_for_scripts_outlives_the_signals_that_stop_a_service() {
+    use std::io::{BufRead, BufReader, Write};
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_vigie"))
+        .arg("script-host")
+        .env("MIMALLOC_ARENA_RESERVE", "65536")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    let mut ask = |request: &str| {
+        let _ = writeln!(input, "{{\"Open\":{{\"now_us\":0}}}}\n{request}");
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        line
+    };
+    let tick = "{\"Tick\":{\"now_ms\":0.0,\"most_us\":1000000}}";
+    assert!(ask(tick).starts_with("{\"Ok\""));
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    for signal in [nix::sys::signal::Signal::SIGTERM, nix::sys::signal::Signal::SIGINT] {
+        nix::sys::signal::kill(pid, signal).unwrap();
+    }
+    assert!(ask(tick).starts_with("{\"Ok\""));
+    drop(input);
+    assert!(child.wait().unwrap().success(), "the end of its input ends it");
 }

@@ -89,6 +89,13 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
             Some(runnable) => vec![runnable.into_subject(&field_assignments, &settings)?],
             None => super::subject::from_file(file, None, &settings)?,
         },
+        (Some(_), [name]) if runnable_file.is_some() => {
+            let hint = "leave it out; `--set` chooses the case of a project".to_owned();
+            return Err(UsageError::with_hint(
+                format!("the file has no monitor `{name}`: it is run as it is"),
+                Some(hint),
+            ));
+        }
         (Some(file), [name]) => super::subject::from_file(file, Some(name), &settings)?,
         (Some(_), _) => return Err(too_many_arguments_error()),
         (None, [monitor_type, target]) => {

@@ -32,7 +32,7 @@ impl<'f> RunnableFile<'f> {
         }
         let text = read_config_text(path)
             .map_err(|reason| UsageError::with_hint(format!("`{}` {reason}", path.display()), None))?;
-        let monitor_type = match (has_extension("xml"), text.contains("soapui-project")) {
+        let monitor_type = match (has_extension("xml"), root_name(&text) == Some("soapui-project")) {
             (true, true) => MonitorType::ApiProject,
             (true, false) => MonitorType::BrowserScript,
             (false, _) if is_collection(&text) => MonitorType::CollectionApi,
@@ -133,6 +133,18 @@ impl<'f> RunnableFile<'f> {
     }
 }
 
+/// Returns the name of the root element, without its prefix; `None` when there is none.
+fn root_name(xml: &str) -> Option<&str> {
+    let mut rest = xml.trim_start_matches('\u{feff}').trim_start();
+    for (start, end) in [("<?", "?>"), ("<!--", "-->"), ("<!--", "-->"), ("<!--", "-->")] {
+        if rest.starts_with(start) {
+            rest = rest.split_once(end)?.1.trim_start();
+        }
+    }
+    let name = rest.strip_prefix('<')?.split(|c: char| c.is_whitespace() || matches!(c, '>' | '/')).next()?;
+    name.rsplit(':').next()
+}
+
 /// Whether the text is a collection of any format, and not a file of monitors.
 fn is_collection(text: &str) -> bool {
     let Ok(Value::Object(root)) = serde_json::from_str(text.trim_start_matches('\u{feff}')) else {
@@ -141,4 +153,25 @@ fn is_collection(text: &str) -> bool {
     let root = root.get("collection").and_then(Value::as_object).unwrap_or(&root);
     let has_items = root.contains_key("item") || root.contains_key("requests");
     has_items && !root.contains_key("type")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_tells_a_project_from_a_script() {
+        for (xml, expected) in [
+            (
+                "\u{feff}<?xml version='1.0'?>\n<!-- soapui-project -->\n<con:soapui-project a='b'>",
+                Some("soapui-project"),
+            ),
+            ("<script><open url='http://soapui-project/'/></script>", Some("script")),
+            ("<script/>", Some("script")),
+            ("text", None),
+            ("<!-- open", None),
+        ] {
+            assert_eq!(root_name(xml), expected, "{xml}");
+        }
+    }
 }

@@ -32,6 +32,8 @@ const MAX_VARIABLES: usize = 5_000;
 const MAX_VARIABLE_NAMES: usize = 100;
 /// Most files that are kept as evidence.
 const MAX_CAPTURES: usize = 50;
+/// Most bytes of the console of a step.
+const MAX_CONSOLE_BYTES: usize = 512 * 1024;
 /// Longest name of a variable in a result, in characters.
 const MAX_NAME_CHARS: usize = 300;
 /// Longest description of a script that failed, in characters.
@@ -103,7 +105,6 @@ impl<'a> CollectionAttempt<'a> {
         if let Some(failure) = run_failure.or(step_failure) {
             observation.record_failure(failure);
         }
-        observation.captures.truncate(MAX_CAPTURES);
         observation
     }
 
@@ -161,6 +162,7 @@ impl<'a> CollectionAttempt<'a> {
             step.capture_text("console.txt", &console);
         }
         let failure = self.runner.finish_step(step, self.scopes.secret_values());
+        self.runner.observation.captures.truncate(MAX_CAPTURES);
         if let Some(failure) = failure {
             self.first_failure.get_or_insert(failure);
         }
@@ -253,6 +255,9 @@ impl<'a> CollectionAttempt<'a> {
     ) {
         self.open_operations.clear();
         for line in outcome.console {
+            if self.console.len() + line.level.len() + line.text.len() > MAX_CONSOLE_BYTES {
+                break;
+            }
             self.console.extend([line.level.as_str(), ": ", line.text.as_str(), "\n"]);
         }
         if outcome.next != NextRequest::Following {

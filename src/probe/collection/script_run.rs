@@ -15,6 +15,9 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::probe::request_steps::StepInProgress;
 use crate::sandbox::{CookieAction, HostRequest, Operation, OperationKind, ScriptOutcome, Turn};
 
+/// Most requests and questions of a script that wait for their answers.
+const MAX_OPEN_OPERATIONS: usize = 1000;
+
 impl CollectionAttempt<'_> {
     /// Runs `script` to its end. Requests that it sends are exchanges of `step`.
     pub(super) async fn run_script(
@@ -32,6 +35,10 @@ impl CollectionAttempt<'_> {
                 Turn::Waiting { operations, timer_due_ms } => (operations, timer_due_ms),
             };
             self.open_operations.extend(operations);
+            if self.open_operations.len() > MAX_OPEN_OPERATIONS {
+                let detail = format!("more than {MAX_OPEN_OPERATIONS} requests of a script wait");
+                return Err(Failure::new(Phase::Validate, FailureKind::ScriptFailed, detail));
+            }
             // In their order: one connection at a time is what the check's own requests use, too.
             if !self.open_operations.is_empty() {
                 let operation = self.open_operations.remove(0);
@@ -69,7 +76,7 @@ impl CollectionAttempt<'_> {
         };
         let most = deadline.remaining().saturating_sub(TURN_RESERVE);
         let request = request(u64::try_from(most.as_micros()).unwrap_or(u64::MAX));
-        let (turn, process) = process.turn(&request, most).await;
+        let (turn, process) = process.turn(request, most).await?;
         self.script_process = process;
         Ok(turn)
     }

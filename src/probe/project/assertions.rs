@@ -34,6 +34,7 @@ pub(super) fn check_assertions(
     case: CaseIndex,
     step: usize,
     facts: &ResponseFacts,
+    budget: &StepBudget,
 ) -> (Vec<StepTest>, Option<Failure>) {
     let StepAction::Request(request) = &state.project.case(case).steps[step].action else {
         return (Vec::new(), None);
@@ -41,8 +42,7 @@ pub(super) fn check_assertions(
     let Some(response) = state.step(case, step).and_then(|step| step.response.as_ref()) else {
         return (Vec::new(), None);
     };
-    let budget = StepBudget::new(facts.deadline);
-    let resolver = CaseResolver::new(state, case, &budget);
+    let resolver = CaseResolver::new(state, case, budget);
     // A quarter of the time is kept back: a search takes longer than estimated while others run.
     let reserve = facts.deadline.timeout / 4;
     let remaining = || facts.deadline.remaining().saturating_sub(reserve);
@@ -51,7 +51,7 @@ pub(super) fn check_assertions(
     let assertions = request.assertions.iter().take_while(|_| !facts.deadline.is_expired());
     let to_test = |assertion: &ResponseAssertion| {
         let reason = check.holds(&assertion.rule).err();
-        if check.search_budget.is_exhausted() {
+        if reason.is_some() && (budget.is_used_up() || check.search_budget.is_exhausted()) {
             return None;
         }
         let outcome = if reason.is_some() { StepTestOutcome::Failed } else { StepTestOutcome::Passed };
@@ -61,6 +61,11 @@ pub(super) fn check_assertions(
     let unchecked = request.assertions.len() - tests.len();
     let timeout = (unchecked > 0).then(|| {
         let (count, timeout) = (request.assertions.len(), facts.deadline.timeout);
+        if budget.nodes.get() == 0 {
+            let detail =
+                format!("{unchecked} of {count} assertions were not checked: their paths visit too much");
+            return Failure::new(Phase::Validate, FailureKind::Internal, detail);
+        }
         let detail = format!("{unchecked} of {count} assertions were not checked within {timeout:?}");
         Failure::new(Phase::Validate, FailureKind::TimedOut, detail)
     });

@@ -20,7 +20,7 @@ use crate::project::model::{CaseIndex, GotoCondition, StepAction, TestCase};
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
 /// Size of all responses and properties up to which paths are evaluated on the async thread, in bytes.
-const INLINE_BYTES: usize = 32 * 1024;
+const INLINE_BYTES: usize = 4 * 1024;
 /// Maximum number of steps of a run, with repeated ones.
 const MAX_EXECUTED_STEPS: u32 = 10_000;
 /// Maximum number of failed steps without a request in a result.
@@ -274,7 +274,16 @@ impl<'a> ProjectRun<'a> {
 
     /// Returns what the next step may compute.
     pub(super) const fn step_budget(&self) -> StepBudget {
-        StepBudget::new(self.runner.cx.deadline)
+        self.response_budget(0)
+    }
+
+    /// Returns what may be computed on a new response of `new_bytes`.
+    pub(super) const fn response_budget(&self, new_bytes: usize) -> StepBudget {
+        if self.state.kept_bytes() + new_bytes <= INLINE_BYTES {
+            StepBudget::inline(self.runner.cx.deadline)
+        } else {
+            StepBudget::new(self.runner.cx.deadline)
+        }
     }
 
     /// Begins the next step of the result.

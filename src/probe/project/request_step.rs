@@ -119,6 +119,7 @@ impl ProjectRun<'_> {
         };
         let (body, is_error) = (Arc::clone(&response.body), status.as_u16() >= 400);
         let xml_namespace = xml_namespace(request, &response.url);
+        let budget = self.response_budget(response.body.len());
         self.compute(response.body.len(), move |state| {
             let text = charset::decode_body(&body, Some(&content_type));
             let stored = StoredResponse {
@@ -128,7 +129,7 @@ impl ProjectRun<'_> {
                 xml_namespace,
             };
             state.set_response(case, step, Some(stored));
-            check_assertions(state, case, step, &facts)
+            check_assertions(state, case, step, &facts, &budget)
         })
         .await
     }

@@ -6,8 +6,10 @@ use crate::net::Deadline;
 
 /// Maximum size of the values that paths of expansions read in one step, in bytes: about a second.
 const MAX_PATH_BYTES: usize = 64 * 1024 * 1024;
-/// Maximum number of nodes that all paths of one step visit: about two seconds.
-const MAX_NODES: u64 = 20_000_000;
+/// Maximum number of nodes that all paths of one step visit: some seconds.
+const MAX_NODES: u64 = 50_000_000;
+/// The same on the async thread, where texts are short: some milliseconds.
+const MAX_INLINE_NODES: u64 = 300_000;
 
 /// What the paths of one step may still read, and until when.
 pub(super) struct StepBudget {
@@ -20,7 +22,21 @@ pub(super) struct StepBudget {
 
 impl StepBudget {
     pub(super) const fn new(deadline: Deadline) -> Self {
-        Self { remaining_path_bytes: Cell::new(MAX_PATH_BYTES), nodes: Cell::new(MAX_NODES), deadline }
+        Self::with_nodes(deadline, MAX_NODES)
+    }
+
+    /// Returns the budget of a step that is computed on the async thread.
+    pub(super) const fn inline(deadline: Deadline) -> Self {
+        Self::with_nodes(deadline, MAX_INLINE_NODES)
+    }
+
+    const fn with_nodes(deadline: Deadline, nodes: u64) -> Self {
+        Self { remaining_path_bytes: Cell::new(MAX_PATH_BYTES), nodes: Cell::new(nodes), deadline }
+    }
+
+    /// Whether nothing more may be computed: what failed since then failed for that reason.
+    pub(super) fn is_used_up(&self) -> bool {
+        self.nodes.get() == 0 || self.deadline.is_expired()
     }
 
     /// Counts a value of `bytes` that a path of an expansion reads.
