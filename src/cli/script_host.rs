@@ -8,6 +8,8 @@ use std::time::Duration;
 use nix::sys::resource::{RLIM_INFINITY, Resource, UsageWho, getrusage, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 
+use rustix::thread::{CapabilitySet, CapabilitySets};
+
 use crate::collection::dynamic_value;
 use crate::domain::Timestamp;
 use crate::sandbox::serve_scripts;
@@ -38,6 +40,7 @@ pub(super) fn run(_args: &Args) -> anyhow::Result<ExitCode> {
         let _ = setrlimit(resource, limit, limit);
     }
     nix::sys::prctl::set_no_new_privs()?;
+    drop_capabilities();
     let dynamic_values = |now_us: i64| -> crate::sandbox::DynamicValues {
         Arc::new(move |name| dynamic_value(name, Timestamp::from_micros(now_us)))
     };
@@ -48,6 +51,15 @@ pub(super) fn run(_args: &Args) -> anyhow::Result<ExitCode> {
         &dynamic_values,
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Gives up what this user or a unit grants it: scripts need no rights. The units of Vigie refuse the call; there, the right
+/// to open raw sockets remains.
+fn drop_capabilities() {
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    let _ = rustix::thread::clear_ambient_capability_set();
+    let _ = rustix::thread::set_capabilities(None, sets);
 }
 
 /// Has the kernel end this process when a turn of at most `most` takes much longer: also when the location that would do so

@@ -137,7 +137,7 @@ async fn the_end_of_a_process_is_told_and_blamed_on_who_caused_it() {
 }
 
 #[test]
-fn a_process_for_scripts_outlives_the_signals_that_stop_a_service() {
+fn a_process_for_scripts_has_no_rights_and_outlives_the_signals_that_stop_a_service() {
     use std::io::{BufRead, BufReader, Write};
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_vigie"))
         .arg("script-host")
@@ -155,6 +155,12 @@ fn a_process_for_scripts_outlives_the_signals_that_stop_a_service() {
     };
     let tick = "{\"Tick\":{\"now_ms\":0.0,\"most_us\":1000000}}";
     assert!(ask(tick).starts_with("{\"Ok\""));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let rights = ["CapEff", "CapPrm", "CapInh", "CapAmb"];
+    for line in status.lines().filter(|line| rights.iter().any(|right| line.starts_with(right))) {
+        assert!(line.ends_with("\t0000000000000000"), "{line}");
+    }
+    assert!(status.contains("NoNewPrivs:\t1"), "{status}");
     let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
     for signal in [nix::sys::signal::Signal::SIGTERM, nix::sys::signal::Signal::SIGINT] {
         nix::sys::signal::kill(pid, signal).unwrap();
