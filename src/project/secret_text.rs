@@ -33,7 +33,7 @@ pub fn secret_values(project: &str) -> Vec<String> {
 /// Returns the credentials in a list of headers; `None` for what is no such list.
 fn header_secrets(list: &str) -> Option<Vec<String>> {
     let headers = parse_headers(list).ok().filter(|headers| !headers.is_empty())?;
-    let sensitive = headers.into_iter().filter(|(name, _)| is_sensitive_header(&name.to_ascii_lowercase()));
+    let sensitive = headers.into_iter().filter(|(name, _)| is_sensitive_header(name));
     let values = sensitive.flat_map(|(_, value)| {
         let token = token_after_scheme(&value).map(str::to_owned);
         std::iter::once(value).chain(token)
@@ -74,12 +74,7 @@ pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<
 
 /// Whether the file may hold secrets: a cheap test before it is parsed. Names may be written with character references.
 fn may_hold_secrets(project: &str) -> bool {
-    is_sensitive(project) || project.contains("&#")
-}
-
-/// Whether something of this name is a secret.
-fn is_sensitive(name: &str) -> bool {
-    is_sensitive_variable(&name.to_ascii_lowercase())
+    is_sensitive_variable(project) || project.contains("&#")
 }
 
 /// Returns the secrets that are not empty; `None` for a file that cannot be parsed.
@@ -129,7 +124,7 @@ fn setting_name<'n>(setting: Node<'n, '_>) -> Option<&'n str> {
         return id.to_ascii_lowercase().contains("passw").then_some(id);
     }
     let list = text(setting);
-    let is_secret = |(name, _): &(String, String)| is_sensitive_header(&name.to_ascii_lowercase());
+    let is_secret = |(name, _): &(String, String)| is_sensitive_header(name);
     // A list that cannot be read may hold anything.
     let holds_secret =
         list == MASK || parse_headers(&list).map_or(true, |headers| headers.iter().any(is_secret));
@@ -139,7 +134,8 @@ fn setting_name<'n>(setting: Node<'n, '_>) -> Option<&'n str> {
 /// Returns the value as a secret, if its name marks it as one. It is called by the names around it.
 fn part(node: Node<'_, '_>, name: &str, value: &str, range: Range<usize>) -> Option<SecretPart> {
     let is_expansion = value.starts_with("${") && value.find('}') == Some(value.len() - 1);
-    if value.trim().is_empty() || is_expansion || !is_sensitive(name) || is_plain_option(name, value) {
+    if value.trim().is_empty() || is_expansion || !is_sensitive_variable(name) || is_plain_option(name, value)
+    {
         return None;
     }
     let mut places: Vec<&str> = node.ancestors().filter_map(|ancestor| ancestor.attribute("name")).collect();

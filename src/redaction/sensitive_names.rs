@@ -17,7 +17,7 @@ pub(crate) fn token_after_scheme(header_value: &str) -> Option<&str> {
     header_value.split_once(' ').map(|(_, token)| token.trim())
 }
 
-/// Whether a variable of this name holds credentials.
+/// Whether a variable of this name holds credentials, in whatever case it is written.
 pub(crate) fn is_sensitive_variable(name: &str) -> bool {
     static SENSITIVE_VARIABLE_PARTS: SubstringSet<4> =
         SubstringSet::new(["passw", "api_key", "jwt", "bearer"]);

@@ -125,7 +125,7 @@ impl RequestParts {
         value: &str,
     ) -> Result<(), String> {
         let (name, encodes) = (&*parameter.name, !parameter.disable_url_encoding);
-        if !value.is_empty() && is_sensitive_variable(&name.to_ascii_lowercase()) {
+        if !value.is_empty() && is_sensitive_variable(name) {
             self.secrets.push(value.to_owned());
         }
         let query_limit = match (request.post_query_string, self.has_body) {

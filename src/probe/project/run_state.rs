@@ -221,7 +221,7 @@ impl RunState {
 
     /// Notes the expanded value of the property `name`, if its name marks it as secret.
     pub(super) fn note_value(&self, name: &str, value: &str) {
-        if !value.is_empty() && is_sensitive_variable(&name.to_ascii_lowercase()) {
+        if !value.is_empty() && is_sensitive_variable(name) {
             let mut secrets = self.resolved_secrets.borrow_mut();
             if !secrets.contains(value) {
                 secrets.insert(value.to_owned());
@@ -240,7 +240,7 @@ impl RunState {
             .chain(self.suite_properties.values())
             .chain(case_properties)
             .flat_map(PropertyMap::iter)
-            .filter(|(name, value)| !value.is_empty() && is_sensitive_variable(&name.to_ascii_lowercase()))
+            .filter(|(name, value)| !value.is_empty() && is_sensitive_variable(name))
             .map(|(_, value)| value.to_owned())
             .chain(resolved_secrets)
             .collect()
