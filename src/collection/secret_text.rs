@@ -5,9 +5,16 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::syntax::MASK;
 use crate::syntax::node::Node;
-use crate::syntax::secret_parts::{SecretPart, mask_parts, restore_parts};
+use crate::syntax::secret_parts::{SecretFormat, SecretPart};
+
+/// Collections, environments and globals.
+static FORMAT: SecretFormat = SecretFormat {
+    may_hold_secrets,
+    parts: secret_variables,
+    quote: "\"",
+    unreadable: "a text that is no JSON",
+};
 
 /// Whether the text may hold values of type secret: a cheap test before it is parsed. The word may be escaped.
 fn may_hold_secrets(text: &str) -> bool {
@@ -17,7 +24,7 @@ fn may_hold_secrets(text: &str) -> bool {
 /// Whether the text holds values of type secret, or may hold some and cannot be parsed.
 #[must_use]
 pub fn has_secrets(text: &str) -> bool {
-    may_hold_secrets(text) && secret_variables(text).is_none_or(|variables| !variables.is_empty())
+    FORMAT.has_secrets(text)
 }
 
 /// Returns the values of type secret. Of a text that cannot be parsed, none are known.
@@ -29,11 +36,7 @@ pub fn secret_values(text: &str) -> Vec<String> {
 /// Returns the text with masked secrets; a mask alone when it cannot be parsed.
 #[must_use]
 pub fn mask_secrets(text: &str) -> Cow<'_, str> {
-    if !may_hold_secrets(text) {
-        return Cow::Borrowed(text);
-    }
-    let Some(variables) = secret_variables(text) else { return Cow::Borrowed(MASK) };
-    mask_parts(text, variables, &format!("\"{MASK}\""))
+    FORMAT.mask(text)
 }
 
 /// Returns `new`, as sent by a user, with masks replaced by the values of `old` of the same name. If `new` as a whole is a
@@ -42,18 +45,7 @@ pub fn mask_secrets(text: &str) -> Cow<'_, str> {
 /// # Errors
 /// Fails when a mask cannot be replaced, with a text that follows the name of the field and a colon.
 pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
-    if !new.contains(MASK) {
-        return Ok(Cow::Borrowed(new));
-    }
-    if new == MASK {
-        let old = old.filter(|old| has_secrets(old));
-        return old.map(Cow::Borrowed).ok_or_else(|| "it is masked, and no previous value exists".to_owned());
-    }
-    let Some(variables) = secret_variables(new) else {
-        return Err("masked values cannot be restored in a text that is no JSON".to_owned());
-    };
-    let old = old.unwrap_or_default();
-    restore_parts((new, variables), (old, secret_variables(old).unwrap_or_default()))
+    FORMAT.restore(new, old)
 }
 
 /// Returns the variables of type secret; `None` for a text that cannot be parsed.
@@ -81,6 +73,7 @@ fn secret_variables(text: &str) -> Option<Vec<SecretPart>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syntax::MASK;
 
     const TEXT: &str = "\u{feff}{\n \"values\": [\n  {\"key\": \"ä\", \"value\": \"open\"},\n  {\"key\": \"t\", \"type\": \"secret\", \"value\": \"s\\\"3\"},\
                         {\"key\": \"e\", \"type\": \"secret\", \"value\": \"\"}]}";

@@ -11,13 +11,21 @@ use super::xml_tree::{attribute, child, is_named, text};
 use crate::redaction::sensitive_names::{is_sensitive_header, is_sensitive_variable, token_after_scheme};
 use crate::script::parse_project_xml;
 use crate::syntax::MASK;
-use crate::syntax::secret_parts::{SecretPart, mask_parts, restore_parts};
+use crate::syntax::secret_parts::{SecretFormat, SecretPart};
 use crate::syntax::xml_source::content_range;
+
+/// Files of projects.
+static FORMAT: SecretFormat = SecretFormat {
+    may_hold_secrets,
+    parts: secret_parts,
+    quote: "",
+    unreadable: "a file that is no XML, or has a document type",
+};
 
 /// Whether the file holds secrets, or may hold some and cannot be parsed.
 #[must_use]
 pub fn has_secrets(project: &str) -> bool {
-    may_hold_secrets(project) && secret_parts(project).is_none_or(|parts| !parts.is_empty())
+    FORMAT.has_secrets(project)
 }
 
 /// Returns the secrets. Of a file that cannot be parsed, none are known.
@@ -44,10 +52,7 @@ fn header_secrets(list: &str) -> Option<Vec<String>> {
 /// Returns the file with masked secrets; a mask alone when it cannot be parsed.
 #[must_use]
 pub fn mask_secrets(project: &str) -> Cow<'_, str> {
-    if !may_hold_secrets(project) {
-        return Cow::Borrowed(project);
-    }
-    secret_parts(project).map_or(Cow::Borrowed(MASK), |parts| mask_parts(project, parts, MASK))
+    FORMAT.mask(project)
 }
 
 /// Returns `new`, as sent by a user, with masks replaced by the secrets of `old` in the same places. If `new` as a whole is a
@@ -56,20 +61,7 @@ pub fn mask_secrets(project: &str) -> Cow<'_, str> {
 /// # Errors
 /// Fails when a mask cannot be replaced, with a text that follows the name of the field and a colon.
 pub fn restore_masked_secrets<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
-    if !new.contains(MASK) {
-        return Ok(Cow::Borrowed(new));
-    }
-    if new == MASK {
-        let old = old.filter(|old| has_secrets(old));
-        return old.map(Cow::Borrowed).ok_or_else(|| "it is masked, and no previous value exists".to_owned());
-    }
-    let Some(parts) = secret_parts(new) else {
-        return Err(
-            "masked values cannot be restored in a file that is no XML, or has a document type".to_owned()
-        );
-    };
-    let old = old.unwrap_or_default();
-    restore_parts((new, parts), (old, secret_parts(old).unwrap_or_default()))
+    FORMAT.restore(new, old)
 }
 
 /// Whether the file may hold secrets: a cheap test before it is parsed. Names may be written with character references.

@@ -16,10 +16,56 @@ pub(crate) struct SecretPart {
     pub(crate) range: Range<usize>,
 }
 
-/// Returns `text` with `mask` in place of all `parts` that are not empty.
-pub(crate) fn mask_parts<'t>(text: &'t str, parts: Vec<SecretPart>, mask: &str) -> Cow<'t, str> {
-    let set = parts.into_iter().filter(|part| !part.value.is_empty());
-    replace_ranges(text, set.map(|part| (part.range, mask.to_owned())).collect())
+/// A format of texts of which parts are secrets.
+pub(crate) struct SecretFormat {
+    /// Whether a text may hold secrets: a cheap test before it is parsed.
+    pub(crate) may_hold_secrets: fn(&str) -> bool,
+    /// Returns the secrets of a text, in its order; `None` for one that cannot be parsed.
+    pub(crate) parts: fn(&str) -> Option<Vec<SecretPart>>,
+    /// What stands around a mask, so that the text keeps its format.
+    pub(crate) quote: &'static str,
+    /// Why masks in a text that cannot be parsed are not restored.
+    pub(crate) unreadable: &'static str,
+}
+
+impl SecretFormat {
+    /// Whether `text` holds secrets, or may hold some and cannot be parsed.
+    pub(crate) fn has_secrets(&self, text: &str) -> bool {
+        (self.may_hold_secrets)(text) && (self.parts)(text).is_none_or(|parts| !parts.is_empty())
+    }
+
+    /// Returns `text` with masked secrets; a mask alone when it cannot be parsed.
+    pub(crate) fn mask<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !(self.may_hold_secrets)(text) {
+            return Cow::Borrowed(text);
+        }
+        let Some(parts) = (self.parts)(text) else { return Cow::Borrowed(MASK) };
+        let set = parts.into_iter().filter(|part| !part.value.is_empty());
+        let mask = format!("{0}{MASK}{0}", self.quote);
+        replace_ranges(text, set.map(|part| (part.range, mask.clone())).collect())
+    }
+
+    /// Returns `new`, as sent by a user, with masks replaced by the secrets of `old` with the same names. If `new` as a whole
+    /// is a mask, returns `old`.
+    ///
+    /// # Errors
+    /// Fails when a mask cannot be replaced, or could stand for several values, with a text that follows the name of the
+    /// field and a colon.
+    pub(crate) fn restore<'t>(&self, new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, String> {
+        if !new.contains(MASK) {
+            return Ok(Cow::Borrowed(new));
+        }
+        if new == MASK {
+            let old = old.filter(|old| self.has_secrets(old));
+            return old
+                .map(Cow::Borrowed)
+                .ok_or_else(|| "it is masked, and no previous value exists".to_owned());
+        }
+        let parts = (self.parts)(new)
+            .ok_or_else(|| format!("masked values cannot be restored in {}", self.unreadable))?;
+        let old = old.unwrap_or_default();
+        restore_parts((new, parts), (old, (self.parts)(old).unwrap_or_default()))
+    }
 }
 
 /// Returns `new`, as sent by a user, with masks replaced by what stands for the parts of `old` of the same name.
@@ -27,7 +73,7 @@ pub(crate) fn mask_parts<'t>(text: &'t str, parts: Vec<SecretPart>, mask: &str) 
 /// # Errors
 /// Fails when a mask cannot be replaced, or could stand for several values, with a text that follows the name of the
 /// field and a colon.
-pub(crate) fn restore_parts<'t>(
+fn restore_parts<'t>(
     (new, new_parts): (&'t str, Vec<SecretPart>),
     (old, old_parts): (&str, Vec<SecretPart>),
 ) -> Result<Cow<'t, str>, String> {
