@@ -134,7 +134,7 @@ impl CaseConverter<'_> {
         {
             return Err("it copies an element".to_owned());
         }
-        let owner = self.scope.find_owner(&target.step).ok_or("its target does not exist")?;
+        let owner = self.case.find_owner(&target.step).ok_or("its target does not exist")?;
         let variable = self.scope.response_variable(
             &source.step,
             &source.property,

@@ -6,29 +6,23 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::expansion::{PropertyExpression, PropertyReference, PropertyResolver, expand};
-use super::model::{CaseIndex, Project, RequestStep, StepAction, TestCase};
+use super::model::{CaseIndex, Project, TestCase, TestStep};
+use super::property_map::PropertyMap;
+use super::property_owner::{PropertyOwner, is_response_name};
 
 /// The longest path of a variable (fields.md 2), in characters.
 const MAX_PATH_CHARS: usize = 1024;
-
-/// Where a property belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Owner {
-    Project,
-    Suite,
-    Case,
-    /// The step at this position.
-    Step(usize),
-}
 
 /// The values that texts of a case have.
 pub(super) struct ConversionScope<'p> {
     project: &'p Project,
     case: CaseIndex,
+    /// The properties of its steps.
+    step_properties: Vec<PropertyMap>,
     /// The number of the API step of each request so far, by its position in the case.
     requests: HashMap<usize, usize>,
     /// Properties that stand for a variable, by owner and name in lower case.
-    changed: RefCell<HashMap<(Owner, String), String>>,
+    changed: RefCell<HashMap<(PropertyOwner, String), String>>,
     /// Variables with the number of their API step.
     variables: RefCell<Vec<(usize, Value)>>,
     names: RefCell<HashSet<String>>,
@@ -39,6 +33,7 @@ impl<'p> ConversionScope<'p> {
         Self {
             project,
             case,
+            step_properties: project.case(case).steps.iter().map(TestStep::initial_properties).collect(),
             requests: HashMap::new(),
             changed: RefCell::default(),
             variables: RefCell::default(),
@@ -68,24 +63,14 @@ impl<'p> ConversionScope<'p> {
 
     /// Returns the value of the property `name` of the request at `position`, which a transfer may have changed.
     pub(super) fn request_text(&self, position: usize, name: &str, value: &str) -> Result<String, String> {
-        match self.variable_of(Owner::Step(position), name) {
+        match self.variable_of(PropertyOwner::Step(position), name) {
             Some(variable) => Ok(variable),
             None => self.text(value),
         }
     }
 
-    /// Returns the owner that a transfer names.
-    pub(super) fn find_owner(&self, name: &str) -> Option<Owner> {
-        match name {
-            "#Project#" => Some(Owner::Project),
-            "#TestSuite#" => Some(Owner::Suite),
-            "#TestCase#" => Some(Owner::Case),
-            step => self.case().find_step(step).map(Owner::Step),
-        }
-    }
-
     /// Has the property `name` of `owner` stand for `variable`.
-    pub(super) fn set_variable(&self, owner: Owner, name: &str, variable: &str) {
+    pub(super) fn set_variable(&self, owner: PropertyOwner, name: &str, variable: &str) {
         self.changed.borrow_mut().insert((owner, name.to_ascii_lowercase()), variable.to_owned());
     }
 
@@ -147,7 +132,7 @@ impl<'p> ConversionScope<'p> {
         free
     }
 
-    fn variable_of(&self, owner: Owner, name: &str) -> Option<String> {
+    fn variable_of(&self, owner: PropertyOwner, name: &str) -> Option<String> {
         self.changed.borrow().get(&(owner, name.to_ascii_lowercase())).cloned()
     }
 
@@ -156,60 +141,30 @@ impl<'p> ConversionScope<'p> {
     }
 
     /// Returns the value of a property: its variable, or what the file says.
-    fn value(&self, owner: Owner, name: &str) -> Option<String> {
+    fn value(&self, owner: PropertyOwner, name: &str) -> Option<String> {
         if let Some(variable) = self.variable_of(owner, name) {
             return Some(variable);
         }
         let configured = match owner {
-            Owner::Project => self.project.properties.get(name),
-            Owner::Suite => self.project.suites[self.case.suite].properties.get(name),
-            Owner::Case => self.case().properties.get(name),
-            Owner::Step(position) => match &self.case().steps[position].action {
-                StepAction::Properties(properties) => properties.get(name),
-                StepAction::Request(request) => request_value(request, name),
-                _ => None,
-            },
+            PropertyOwner::Project => self.project.properties.get(name),
+            PropertyOwner::Suite => self.project.suites[self.case.suite].properties.get(name),
+            PropertyOwner::Case => self.case().properties.get(name),
+            PropertyOwner::Step(position) => self.step_properties[position].get(name),
         };
         configured.map(str::to_owned)
     }
 }
 
-/// Returns the value of a property of a request.
-fn request_value<'r>(request: &'r RequestStep, name: &str) -> Option<&'r str> {
-    match name.to_ascii_lowercase().as_str() {
-        "request" => Some(&request.body),
-        "endpoint" => Some(&request.endpoint),
-        _ => request
-            .parameters
-            .iter()
-            .find(|parameter| parameter.name.eq_ignore_ascii_case(name))
-            .map(|parameter| parameter.value.as_str()),
-    }
-}
-
 impl PropertyResolver for ConversionScope<'_> {
     fn resolve(&self, expression: PropertyExpression<'_>) -> Result<Option<String>, String> {
-        let (owner, name) = match expression.reference {
-            PropertyReference::Name(name) => {
-                let owners = [Owner::Case, Owner::Suite, Owner::Project];
-                let is_known = |owner: &Owner| self.value(*owner, name).is_some();
-                let owner = owners.into_iter().find(is_known).filter(|_| self.case().search_properties);
-                (owner, name)
-            }
-            PropertyReference::Scoped("Project", name) => (Some(Owner::Project), name),
-            PropertyReference::Scoped("TestSuite", name) => (Some(Owner::Suite), name),
-            PropertyReference::Scoped("TestCase", name) => (Some(Owner::Case), name),
-            PropertyReference::Scoped(_, name) => (None, name),
-            PropertyReference::Step(step, name) => {
-                let is_response =
-                    ["response", "rawresponse", "responseasxml"].contains(&&*name.to_ascii_lowercase());
-                if is_response {
-                    let path = expression.path.unwrap_or_default();
-                    return self.response_variable(step, name, path, None).map(Some);
-                }
-                (self.find_owner(step), name)
-            }
-        };
+        if let PropertyReference::Step(step, name) = expression.reference
+            && is_response_name(name)
+        {
+            let path = expression.path.unwrap_or_default();
+            return self.response_variable(step, name, path, None).map(Some);
+        }
+        let has_property = |owner, name: &str| self.value(owner, name).is_some();
+        let (owner, name) = self.case().resolve_owner(expression.reference, has_property);
         if expression.path.is_some() {
             return Err("an expansion reads a part of a property".to_owned());
         }

@@ -20,6 +20,7 @@ mod project_error;
 mod project_parser;
 mod property_list;
 mod property_map;
+pub(crate) mod property_owner;
 mod request_parser;
 pub(crate) mod request_text;
 pub mod secret_text;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::project_run::ProjectRun;
 use super::resolver::CaseResolver;
-use super::run_state::{CaseState, PropertyOwner, RunState};
+use super::run_state::{CaseState, RunState};
 use super::step_budget::StepBudget;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::project::model::{CaseCall, CaseIndex, RunMode};
+use crate::project::property_owner::PropertyOwner;
 use crate::syntax::escape::escape_expansions;
 
 /// Maximum nesting of calls.

@@ -9,8 +9,8 @@ use http::{HeaderMap, Method, Version};
 use url::Url;
 
 use super::resolver::CaseResolver;
-use super::run_state::PropertyOwner;
 use crate::project::model::{Parameter, ParameterStyle, RequestProtocol, RequestStep};
+use crate::project::property_owner::PropertyOwner;
 use crate::project::request_text::{encode_parameter, join_location, split_values};
 use crate::protocol::http as http_protocol;
 use crate::protocol::http::client::{

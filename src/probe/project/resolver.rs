@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::run_state::{PropertyOwner, RunState};
+use super::run_state::RunState;
 use super::step_budget::StepBudget;
 use crate::evaluate::json_value::{read_json, value_text};
 use crate::evaluate::xml_query::select_text;
 use crate::project::expansion::{self, PropertyExpression, PropertyReference, PropertyResolver};
 use crate::project::model::CaseIndex;
+use crate::project::property_owner::{PropertyOwner, is_response_name};
 use crate::syntax::escape::escape_expansions;
 use crate::syntax::path_expression::parse_xpath_with_prolog;
 
@@ -59,22 +60,6 @@ impl<'s> CaseResolver<'s> {
         let properties = self.state.properties(self.case, owner);
         Ok(properties.and_then(|properties| properties.get(name)).map(Cow::Borrowed))
     }
-
-    /// Returns the owner of the property that `${name}` stands for.
-    fn search(&self, name: &str) -> Option<PropertyOwner> {
-        if !self.state.project.case(self.case).search_properties {
-            return None;
-        }
-        [PropertyOwner::Case, PropertyOwner::Suite, PropertyOwner::Project].into_iter().find(|&owner| {
-            let properties = self.state.properties(self.case, owner);
-            properties.is_some_and(|properties| properties.get(name).is_some())
-        })
-    }
-}
-
-/// Whether `name` names the response of a step.
-pub(super) fn is_response_name(name: &str) -> bool {
-    ["response", "rawresponse", "responseasxml"].iter().any(|other| other.eq_ignore_ascii_case(name))
 }
 
 impl PropertyResolver for CaseResolver<'_> {
@@ -86,15 +71,12 @@ impl PropertyResolver for CaseResolver<'_> {
     }
 
     fn resolve(&self, expression: PropertyExpression<'_>) -> Result<Option<String>, String> {
-        let (owner, name) = match expression.reference {
-            PropertyReference::Name(name) => (self.search(name), name),
-            PropertyReference::Scoped("Project", name) => (Some(PropertyOwner::Project), name),
-            PropertyReference::Scoped("TestSuite", name) => (Some(PropertyOwner::Suite), name),
-            PropertyReference::Scoped("TestCase", name) => (Some(PropertyOwner::Case), name),
-            // Properties of the host, and of an installation of SoapUI: there are none.
-            PropertyReference::Scoped(_, name) => (None, name),
-            PropertyReference::Step(step, name) => (self.state.find_owner(self.case, step), name),
+        let has_property = |owner: PropertyOwner, name: &str| {
+            let properties = self.state.properties(self.case, owner);
+            properties.is_some_and(|properties| properties.get(name).is_some())
         };
+        let case = self.state.project.case(self.case);
+        let (owner, name) = case.resolve_owner(expression.reference, has_property);
         let Some(owner) = owner else { return Ok(None) };
         let Some(value) = self.property(owner, name)? else { return Ok(None) };
         if expression.path.is_some() {

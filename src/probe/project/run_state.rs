@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::evaluate::xml_query::response_as_xml;
 use crate::project::PropertyMap;
-use crate::project::model::{CaseCall, CaseIndex, Project, RequestStep, StepAction, TestStep};
+use crate::project::model::{CaseIndex, Project, TestStep};
+use crate::project::property_owner::PropertyOwner;
 use crate::redaction::sensitive_names::is_sensitive_variable;
 
 /// Maximum size of the responses and properties of a run, in bytes.
@@ -75,16 +76,6 @@ impl StoredResponse {
     pub(super) fn as_xml(&self) -> Result<Cow<'_, str>, String> {
         response_as_xml(&self.body, &self.content_type, self.xml_root, &self.xml_namespace)
     }
-}
-
-/// Where a property belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PropertyOwner {
-    Project,
-    Suite,
-    Case,
-    /// The step with this index.
-    Step(usize),
 }
 
 impl RunState {
@@ -189,16 +180,6 @@ impl RunState {
         self.cases.get_mut(&index)?.steps.get_mut(step)
     }
 
-    /// Returns the owner that `name` names in the case at `index`: a scope such as `#TestCase#`, or a step.
-    pub(super) fn find_owner(&self, index: CaseIndex, name: &str) -> Option<PropertyOwner> {
-        match name {
-            "#Project#" => Some(PropertyOwner::Project),
-            "#TestSuite#" => Some(PropertyOwner::Suite),
-            "#TestCase#" => Some(PropertyOwner::Case),
-            step => self.project.case(index).find_step(step).map(PropertyOwner::Step),
-        }
-    }
-
     /// Returns the properties of `owner`.
     pub(super) fn properties(&self, index: CaseIndex, owner: PropertyOwner) -> Option<&PropertyMap> {
         match owner {
@@ -248,34 +229,5 @@ impl RunState {
 }
 
 fn initial_step_state(step: &TestStep) -> StepState {
-    let properties = match &step.action {
-        StepAction::Request(request) => request_properties(request),
-        StepAction::Properties(properties) => properties.clone(),
-        StepAction::Call(call) => call_properties(call),
-        _ => PropertyMap::default(),
-    };
-    StepState { properties, response: None }
-}
-
-fn call_properties(call: &CaseCall) -> PropertyMap {
-    let mut properties = call.properties.clone();
-    for name in &call.return_properties {
-        if properties.get(name).is_none() {
-            properties.set(name, String::new());
-        }
-    }
-    properties
-}
-
-fn request_properties(request: &RequestStep) -> PropertyMap {
-    let mut properties = PropertyMap::default();
-    for parameter in &request.parameters {
-        properties.set(&parameter.name, parameter.value.clone());
-    }
-    let credentials = request.credentials.as_ref();
-    properties.set("Request", request.body.clone());
-    properties.set("Endpoint", request.endpoint.clone());
-    properties.set("Username", credentials.map(|login| login.username.clone()).unwrap_or_default());
-    properties.set("Password", credentials.map(|login| login.password.clone()).unwrap_or_default());
-    properties
+    StepState { properties: step.initial_properties(), response: None }
 }

@@ -5,13 +5,14 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
-use super::resolver::{CaseResolver, is_response_name};
-use super::run_state::{PropertyOwner, RunState};
+use super::resolver::CaseResolver;
+use super::run_state::RunState;
 use super::step_budget::StepBudget;
 use crate::domain::FailureKind;
 use crate::evaluate::json_value::{read_json, value_text, write_json};
 use crate::evaluate::xml_query::{NodeTransfer, select_value, set_nodes, transfer_nodes};
 use crate::project::model::{CaseIndex, PathLanguage, PropertyTransfer, StepAction, TransferEnd};
+use crate::project::property_owner::{PropertyOwner, is_response_name};
 use crate::syntax::escape::{escape_expansions, escape_xml_text};
 use crate::syntax::path_expression::{XPath, parse_xpath_with_prolog};
 
@@ -132,7 +133,7 @@ fn escape_value(value: Value) -> Value {
 }
 
 fn find_owner(resolver: &CaseResolver<'_>, end: &TransferEnd, side: &str) -> Result<PropertyOwner, String> {
-    let owner = resolver.state.find_owner(resolver.case, &end.step);
+    let owner = resolver.state.project.case(resolver.case).find_owner(&end.step);
     owner.ok_or_else(|| format!("there is no step `{}`, the {side}", end.step))
 }
 
