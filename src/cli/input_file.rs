@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::settings::read_config_text;
+use crate::syntax::node::Position;
 
 /// Longest script, collection or project that a monitor can have, in bytes (fields.md 2).
 const MAX_FILE_BYTES: usize = 10 * 1024 * 1024;
@@ -19,5 +20,15 @@ pub(super) fn read_monitor_file(path: &Path) -> Result<String, String> {
         }
         Ok(text) => Ok(text),
         Err(error) => Err(format!("{name}: {error}")),
+    }
+}
+
+/// Returns `text` after the place in `file` that it is about: `file:line:column: text`.
+pub(super) fn in_file(file: &Path, position: Position, text: &str) -> String {
+    let name = file.display();
+    if position.is_known() {
+        format!("{name}:{}:{}: {text}", position.line, position.column)
+    } else {
+        format!("{name}: {text}")
     }
 }

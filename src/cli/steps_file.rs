@@ -1,11 +1,27 @@
 //! The file of a monitor with API steps that was converted from another format.
 
+use std::process::ExitCode;
+
 use serde_json::{Map, Value};
 
+use super::output;
 use crate::syntax::yaml_writer::format_monitors;
 
-/// Returns the file of a `website-api` monitor `name` with `steps`.
-pub(super) fn format_steps_monitor(name: &str, steps: Vec<Value>) -> String {
+/// Prints the file of a `website-api` monitor `name` with `steps`, if nothing was lost, or that is `lossy`. Returns the exit
+/// code.
+pub(super) fn print_steps_monitor(
+    name: &str,
+    steps: Vec<Value>,
+    is_lossless: bool,
+    lossy: bool,
+) -> anyhow::Result<ExitCode> {
+    if is_lossless || lossy {
+        output::print(&format_steps_monitor(name, steps))?;
+    }
+    Ok(ExitCode::from(u8::from(!is_lossless)))
+}
+
+fn format_steps_monitor(name: &str, steps: Vec<Value>) -> String {
     let mut fields = Map::new();
     fields.insert("key".to_owned(), Value::from(key_from(name)));
     fields.insert("type".to_owned(), Value::from("website-api"));

@@ -45,6 +45,25 @@ impl Project {
         })
     }
 
+    /// Returns the names of suite and case that were chosen, or those of the only case that is enabled.
+    ///
+    /// # Errors
+    /// Says that there is none, or that there are several; `flags` are those that choose one.
+    pub fn choose_case<'n>(
+        &'n self,
+        suite: Option<&'n str>,
+        case: Option<&'n str>,
+        flags: &str,
+    ) -> Result<(&'n str, &'n str), String> {
+        let mut cases = self.enabled_case_names();
+        match (suite, case, cases.next(), cases.next()) {
+            (Some(suite), Some(case), ..) => Ok((suite, case)),
+            (None, None, Some(only), None) => Ok(only),
+            (_, _, None, _) => Err("it has no case that is enabled".to_owned()),
+            _ => Err(format!("it has several cases; choose one with {flags}")),
+        }
+    }
+
     /// Returns the case at `index`.
     pub(crate) fn case(&self, index: CaseIndex) -> &TestCase {
         &self.suites[index.suite].cases[index.case]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::capture_folder::CaptureFolder;
-use super::file_subject::RunnableFile;
+use super::file_subject::CheckedFile;
 use super::subject::CheckSubject;
 use crate::cli::check::har::HarFile;
 use crate::cli::output::UsageError;
@@ -73,30 +73,22 @@ pub(in crate::cli) struct Args {
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (mut settings, location) = args.location.load_with_location()?;
     let (field_assignments, variables) = super::variables::split_variables(args.set)?;
-    let runnable_file = args.file.as_deref().map(RunnableFile::read).transpose()?.flatten();
-    if !field_assignments.is_empty() && args.file.is_some() && runnable_file.is_none() {
-        let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
-        return Err(UsageError::with_hint(
-            "`--set` of a field cannot be used with `--file`",
-            Some(hint.to_owned()),
-        ));
+    let sets_fields = !field_assignments.is_empty();
+    if sets_fields && args.file.as_deref().is_some_and(|file| !CheckedFile::may_be_runnable(file)) {
+        return Err(set_with_file_error());
+    }
+    let file = args.file.as_deref().map(CheckedFile::read).transpose()?;
+    if sets_fields && file.as_ref().is_some_and(|file| !file.is_runnable()) {
+        return Err(set_with_file_error());
     }
     settings.probe.preset_variables = Arc::new(variables);
     settings.probe.script_debug =
         ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
-    let subjects = match (&args.file, args.positionals.as_slice()) {
-        (Some(file), []) => match runnable_file {
-            Some(runnable) => vec![runnable.into_subject(&field_assignments, &settings)?],
-            None => super::subject::from_file(file, None, &settings)?,
-        },
-        (Some(_), [name]) if runnable_file.is_some() => {
-            let hint = "leave it out; `--set` chooses the case of a project".to_owned();
-            return Err(UsageError::with_hint(
-                format!("the file has no monitor `{name}`: it is run as it is"),
-                Some(hint),
-            ));
+    let subjects = match (file, args.positionals.as_slice()) {
+        (Some(file), [] | [_]) => {
+            let name = args.positionals.first().map(String::as_str);
+            file.into_subjects(name, &field_assignments, &settings)?
         }
-        (Some(file), [name]) => super::subject::from_file(file, Some(name), &settings)?,
         (Some(_), _) => return Err(too_many_arguments_error()),
         (None, [monitor_type, target]) => {
             let monitor_type = monitor_type::parse_monitor_type(monitor_type).map_err(UsageError)?;
@@ -129,6 +121,11 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         capture_folder.write(&results)?;
     }
     Ok(ExitCode::from(worst_exit_code(results.iter().map(|result| result.outcome))))
+}
+
+fn set_with_file_error() -> anyhow::Error {
+    let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
+    UsageError::with_hint("`--set` of a field cannot be used with `--file`", Some(hint.to_owned()))
 }
 
 /// Refuses options that only browser scripts support when no subject is one.

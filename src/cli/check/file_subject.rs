@@ -1,53 +1,72 @@
-//! Files that a check runs as they are: browser scripts, collections and projects.
+//! Files that are checked: those of monitors, and browser scripts, collections and projects, which are run as they are.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::subject::{CheckSubject, MAX_NAME_CHARS, from_entries, text_entry};
+use super::subject::{CheckSubject, MAX_NAME_CHARS, from_entries, from_monitor_file, text_entry};
+use crate::cli::input_file::in_file;
 use crate::cli::output::UsageError;
 use crate::collection::parse_collection;
 use crate::domain::MonitorType;
 use crate::project::{Project, unsupported};
 use crate::script::language::Script;
 use crate::settings::{Settings, read_config_text};
-use crate::syntax::node::{Key, Node};
+use crate::syntax::node::{Key, Node, Position};
 
-/// A file that is a browser script, a collection or a project.
-pub(super) struct RunnableFile<'f> {
+/// A file that is checked.
+pub(super) struct CheckedFile<'f> {
     path: &'f Path,
     text: String,
-    monitor_type: MonitorType,
+    /// The type of the monitor that runs it; `None` for a file of monitors.
+    runnable_type: Option<MonitorType>,
 }
 
-impl<'f> RunnableFile<'f> {
-    /// Reads `path`; `None` for a file of monitors.
+impl<'f> CheckedFile<'f> {
+    /// Reads `path`.
     ///
     /// # Errors
     /// [`UsageError`] when it cannot be read.
-    pub(super) fn read(path: &'f Path) -> anyhow::Result<Option<Self>> {
-        let has_extension = |name: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(name));
-        if !has_extension("xml") && !has_extension("json") {
-            return Ok(None);
-        }
+    pub(super) fn read(path: &'f Path) -> anyhow::Result<Self> {
         let text = read_config_text(path)
             .map_err(|reason| UsageError::with_hint(format!("`{}` {reason}", path.display()), None))?;
-        let monitor_type = match (has_extension("xml"), root_name(&text) == Some("soapui-project")) {
-            (true, true) => MonitorType::ApiProject,
-            (true, false) => MonitorType::BrowserScript,
-            (false, _) if is_collection(&text) => MonitorType::CollectionApi,
-            (false, _) => return Ok(None),
+        let runnable_type = if has_extension(path, "xml") {
+            let is_project = root_name(&text) == Some("soapui-project");
+            Some(if is_project { MonitorType::ApiProject } else { MonitorType::BrowserScript })
+        } else {
+            (has_extension(path, "json") && is_collection(&text)).then_some(MonitorType::CollectionApi)
         };
-        Ok(Some(Self { path, text, monitor_type }))
+        Ok(Self { path, text, runnable_type })
     }
 
-    /// Creates a monitor that runs it, with the fields in `field_assignments`. A project with a single case needs neither
-    /// suite nor case.
-    pub(super) fn into_subject(
+    /// Whether a file of this name may be run as it is.
+    pub(super) fn may_be_runnable(path: &Path) -> bool {
+        has_extension(path, "xml") || has_extension(path, "json")
+    }
+
+    /// Whether it is run as it is, and holds no monitors.
+    pub(super) const fn is_runnable(&self) -> bool {
+        self.runnable_type.is_some()
+    }
+
+    /// Returns the monitors in it, or only the one named `name`; or one that runs the file, with the fields in
+    /// `field_assignments`. A project with a single case needs neither suite nor case.
+    pub(super) fn into_subjects(
         self,
+        name: Option<&str>,
         field_assignments: &[String],
         settings: &Settings,
-    ) -> anyhow::Result<CheckSubject> {
+    ) -> anyhow::Result<Vec<CheckSubject>> {
+        let Some(monitor_type) = self.runnable_type else {
+            return from_monitor_file(self.path, self.text, name, settings);
+        };
+        if let Some(name) = name {
+            let hint = "leave it out; `--set` chooses the case of a project".to_owned();
+            return Err(UsageError::with_hint(
+                format!("the file has no monitor `{name}`: it is run as it is"),
+                Some(hint),
+            ));
+        }
         let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let name: String = stem.unwrap_or_default().chars().take(MAX_NAME_CHARS).collect();
         let mut entries = vec![
@@ -55,24 +74,26 @@ impl<'f> RunnableFile<'f> {
             text_entry("billing_plancode", "check"),
             text_entry("script", &self.text),
         ];
-        entries.extend(self.own_fields(field_assignments)?);
-        from_entries(self.monitor_type, entries, field_assignments, settings)
+        entries.extend(self.own_fields(monitor_type, field_assignments)?);
+        Ok(vec![from_entries(monitor_type, entries, field_assignments, settings)?])
     }
 
     /// Returns the fields that only this type of file has.
     ///
     /// # Errors
     /// [`UsageError`] with everything that keeps the file from running, as `file:line:column`.
-    fn own_fields(&self, field_assignments: &[String]) -> anyhow::Result<Vec<(Key, Node)>> {
-        let (problems, fields) = match self.monitor_type {
+    fn own_fields(
+        &self,
+        monitor_type: MonitorType,
+        field_assignments: &[String],
+    ) -> anyhow::Result<Vec<(Key, Node)>> {
+        let (problems, fields) = match monitor_type {
             MonitorType::CollectionApi => (self.collection_problems(), Vec::new()),
             MonitorType::ApiProject => self.project_problems(field_assignments),
             _ => {
                 let errors = Script::parse(&self.text).err().unwrap_or_default();
-                let errors = errors.into_iter();
-                let problems = errors
-                    .map(|error| self.place(error.position.line, error.position.column, &error.message))
-                    .collect();
+                let errors = errors.iter();
+                let problems = errors.map(|error| self.place(error.position, &error.message)).collect();
                 // The password is a placeholder: whoever has the file already has the values that it protects.
                 (problems, vec![text_entry("transaction_password", "check")])
             }
@@ -82,18 +103,11 @@ impl<'f> RunnableFile<'f> {
 
     fn collection_problems(&self) -> Vec<String> {
         match parse_collection(&self.text) {
-            Err(error) => vec![self.place(error.position.line, error.position.column, &error.message)],
+            Err(error) => vec![self.place(error.position, &error.message)],
             Ok(collection) => {
                 let items = collection.unsupported.iter();
-                let describe = |place: &str, reason: &str| format!("`{place}`: {reason}");
                 items
-                    .map(|item| {
-                        self.place(
-                            item.position.line,
-                            item.position.column,
-                            &describe(&item.place, &item.reason),
-                        )
-                    })
+                    .map(|item| self.place(item.position, &format!("`{}`: {}", item.place, item.reason)))
                     .collect()
             }
         }
@@ -101,36 +115,32 @@ impl<'f> RunnableFile<'f> {
 
     /// Returns what cannot be run of the chosen case, and the fields that choose the only one.
     fn project_problems(&self, field_assignments: &[String]) -> (Vec<String>, Vec<(Key, Node)>) {
+        let place = |line, column, text: &str| self.place(Position { line, column }, text);
         let project = match Project::parse(&self.text) {
             Ok(project) => project,
-            Err(error) => return (vec![self.place(error.line, error.column, &error.message)], Vec::new()),
+            Err(error) => return (vec![place(error.line, error.column, &error.message)], Vec::new()),
         };
         let assigned = |name: &str| {
             let values = field_assignments.iter().filter_map(|assignment| assignment.split_once('='));
             values.rev().find(|(field, _)| *field == name).map(|(_, value)| value)
         };
-        let mut cases = project.enabled_case_names();
-        let (suite, case) = match (assigned("test_suite"), assigned("test_case"), cases.next(), cases.next())
-        {
-            (Some(suite), Some(case), ..) => (suite, case),
-            (None, None, Some(only), None) => only,
-            (None, None, None, _) => {
-                return (vec![self.place(1, 1, "it has no case that is enabled")], Vec::new());
-            }
-            _ => {
-                let reason =
-                    "it has several cases; choose one with `--set test_suite=…` and `--set test_case=…`";
-                return (vec![self.place(1, 1, reason)], Vec::new());
-            }
+        let flags = "`--set test_suite=…` and `--set test_case=…`";
+        let (suite, case) = match project.choose_case(assigned("test_suite"), assigned("test_case"), flags) {
+            Ok(chosen) => chosen,
+            Err(reason) => return (vec![place(1, 1, &reason)], Vec::new()),
         };
         let items = unsupported(&project, suite, case);
-        let problems = items.iter().map(|item| self.place(item.line, item.column, &item.what)).collect();
+        let problems = items.iter().map(|item| place(item.line, item.column, &item.what)).collect();
         (problems, vec![text_entry("test_suite", suite), text_entry("test_case", case)])
     }
 
-    fn place(&self, line: u32, column: u32, reason: &str) -> String {
-        format!("{}:{line}:{column}: {reason}", self.path.display())
+    fn place(&self, position: Position, text: &str) -> String {
+        in_file(self.path, position, text)
     }
+}
+
+fn has_extension(path: &Path, name: &str) -> bool {
+    path.extension().is_some_and(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Returns the name of the root element, without its prefix; `None` when there is none.

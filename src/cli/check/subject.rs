@@ -14,7 +14,7 @@ use crate::schema::validate::validate_new_with_secrets;
 use crate::schema::validation_context::ValidationContext;
 use crate::schema::{MonitorDocument, monitor_file, table};
 use crate::settings::Settings;
-use crate::settings::{read_config_text, read_secret};
+use crate::settings::read_secret;
 use crate::syntax::node::{Key, Node, NodeValue, Position};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match};
 
@@ -79,15 +79,14 @@ fn with_port_hint(error: ValidationError) -> ValidationError {
     if is_missing_port { error.with_hint("write the target as `host:port`") } else { error }
 }
 
-/// Reads the monitors of `file`, or only the one named `name`.
-pub(super) fn from_file(
+/// Returns the monitors in `text`, that of `file`, or only the one named `name`.
+pub(super) fn from_monitor_file(
     file: &Path,
+    text: String,
     name: Option<&str>,
     settings: &Settings,
 ) -> anyhow::Result<Vec<CheckSubject>> {
     let path = file.display().to_string();
-    let text =
-        read_config_text(file).map_err(|reason| UsageError::with_hint(format!("`{path}` {reason}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read_source = |source: SecretSource<'_>| read_secret(folder, source);
     let known_references = KnownReferences::from_settings(settings);

@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::super::input_file::read_monitor_file;
+use super::super::input_file::{in_file, read_monitor_file};
 use super::super::output;
 use super::super::plural::count_with_noun;
 use crate::collection::{Collection, parse_collection};
-use crate::syntax::node::Position;
 
 /// List what of Postman collections cannot be run
 ///
@@ -44,26 +43,18 @@ fn check_file(file: &Path) -> (String, bool) {
         Err(error) => return (format!("{error}\n"), false),
     };
     match parse_collection(&text) {
-        Err(error) => (format!("{}: {}\n", place(&name, error.position), error.message), false),
+        Err(error) => (format!("{}\n", in_file(file, error.position, &error.message)), false),
         Ok(collection) if collection.requests.is_empty() => (format!("{name}: it has no request\n"), false),
         Ok(collection) if collection.unsupported.is_empty() => (summarize(&name, &collection), true),
         Ok(collection) => {
             let mut report = String::new();
             for item in &collection.unsupported {
+                let text = format!("`{}`: {}", item.place, item.reason);
                 // Writing to a string cannot fail.
-                let _ =
-                    writeln!(report, "{}: `{}`: {}", place(&name, item.position), item.place, item.reason);
+                let _ = writeln!(report, "{}", in_file(file, item.position, &text));
             }
             (report, false)
         }
-    }
-}
-
-fn place(name: &str, position: Position) -> String {
-    if position.is_known() {
-        format!("{name}:{}:{}", position.line, position.column)
-    } else {
-        name.to_owned()
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::super::input_file::read_monitor_file;
 use super::super::output::{self, UsageError};
-use super::super::steps_file::format_steps_monitor;
+use super::super::steps_file::print_steps_monitor;
 use crate::collection::{Conversion, convert_to_steps, parse_collection, parse_variable_file};
 
 /// Write a collection as a monitor file with API steps
@@ -37,11 +37,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for loss in &conversion.losses {
         output::print_note(&format!("{name}: lost: {loss}"));
     }
-    let is_lossless = conversion.losses.is_empty();
-    if is_lossless || args.lossy {
-        output::print(&format_steps_monitor(&title, conversion.steps))?;
-    }
-    Ok(ExitCode::from(u8::from(!is_lossless)))
+    print_steps_monitor(&title, conversion.steps, conversion.losses.is_empty(), args.lossy)
 }
 
 /// Returns the name of the collection and its steps.

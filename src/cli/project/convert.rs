@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::super::input_file::read_monitor_file;
 use super::super::output::{self, UsageError};
-use super::super::steps_file::format_steps_monitor;
+use super::super::steps_file::print_steps_monitor;
 use crate::project::{Conversion, Project, convert_to_steps};
 
 /// Write a case of a SoapUI project as a monitor file with API steps
@@ -44,11 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if conversion.steps.is_empty() {
         return Err(UsageError(format!("{name}: case `{case}` has no request that can be converted")).into());
     }
-    let is_lossless = conversion.losses.is_empty();
-    if is_lossless || args.lossy {
-        output::print(&format_steps_monitor(&case, conversion.steps))?;
-    }
-    Ok(ExitCode::from(u8::from(!is_lossless)))
+    print_steps_monitor(&case, conversion.steps, conversion.losses.is_empty(), args.lossy)
 }
 
 /// Returns the name of the case and its steps.
@@ -57,20 +53,10 @@ fn convert(args: &Args) -> Result<(String, Conversion), String> {
     let text = read_monitor_file(&args.file)?;
     let project = Project::parse(&text)
         .map_err(|error| format!("{name}:{}:{}: {}", error.line, error.column, error.message))?;
-    let (suite, case) = if let (Some(suite), Some(case)) = (&args.suite, &args.case) {
-        (suite.as_str(), case.as_str())
-    } else {
-        let mut cases = project.enabled_case_names();
-        match (cases.next(), cases.next()) {
-            (Some(only), None) => only,
-            (None, _) => return Err(format!("{name}: it has no case that is enabled")),
-            _ => {
-                return Err(format!(
-                    "{name}: it has several cases; choose one with `--suite` and `--case`\nhint: `vigie project check {name}` lists them"
-                ));
-            }
-        }
-    };
+    let flags = format!("`--suite` and `--case`\nhint: `vigie project check {name}` lists them");
+    let (suite, case) = project
+        .choose_case(args.suite.as_deref(), args.case.as_deref(), &flags)
+        .map_err(|reason| format!("{name}: {reason}"))?;
     let conversion = convert_to_steps(&project, suite, case).map_err(|reason| format!("{name}: {reason}"))?;
     Ok((case.to_owned(), conversion))
 }
