@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::domain::{
     BrowserFacts, Certificate, CheckResult, ContentViewResult, HttpFacts, MonitorId, MonitorType,
-    Notification, NotificationKind, Outcome, Phases, Status, StepResult, TlsFacts,
+    Notification, NotificationKind, Outcome, Status, StepResult, TlsFacts,
 };
 use vigie::store::ResultStore;
 
@@ -142,19 +142,7 @@ async fn notifications_name_the_failing_step() {
     let shop = harness.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
     let mut failed = result(shop, 1, run(1), Outcome::Error);
     failed.details.steps = [(1, "Log in", Status::OK), (3, "Pay", Status::CONNECT_FAILED)]
-        .map(|(number, name, status)| StepResult {
-            number,
-            name: name.to_owned(),
-            status,
-            start_offset_us: 0,
-            duration_us: 0,
-            phases: Phases::default(),
-            failures: Vec::new(),
-            exchanges: Vec::new(),
-            tests: Vec::new(),
-            variable_names: Vec::new(),
-            browser_step: None,
-        })
+        .map(|(number, name, status)| StepResult { status, ..StepResult::new(number, name.to_owned(), 0) })
         .to_vec();
     harness.submit_results(1, vec![failed]).await;
     let notifications = harness.notifications().await;

@@ -193,17 +193,9 @@ fn browser_details(paint_ms: u64, view_status: Status) -> CheckDetails {
         cumulative_layout_shift: Some(0.25),
     };
     let step = StepResult {
-        number: 1,
-        name: "Start".to_owned(),
-        status: Status::OK,
-        start_offset_us: 0,
         duration_us: 1,
-        phases: Phases::default(),
-        failures: Vec::new(),
-        exchanges: Vec::new(),
-        tests: Vec::new(),
-        variable_names: Vec::new(),
         browser_step: Some(Box::new(BrowserStep { timing: Some(timing), ..BrowserStep::default() })),
+        ..StepResult::new(1, "Start".to_owned(), 0)
     };
     let view = ContentViewResult {
         id: 7,

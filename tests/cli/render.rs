@@ -256,17 +256,13 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
         ..HttpExchange::default()
     };
     let step = |number, name: &str, failures: Vec<Failure>, exchanges| StepResult {
-        number,
-        name: name.to_owned(),
         status: failures.first().map_or(Status::OK, Failure::status),
-        start_offset_us: 0,
         duration_us: 41_200,
         phases: phases(COLD),
         failures,
         exchanges,
-        tests: Vec::new(),
         variable_names: if number == 1 { vec!["token".to_owned(), "user".to_owned()] } else { Vec::new() },
-        browser_step: None,
+        ..StepResult::new(number, name.to_owned(), 0)
     };
     let wrong = |detail: &str| Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail);
     result.details.steps = vec![

@@ -9,6 +9,7 @@ use vigie::probe::ProbeBuildContext;
 use super::check::run_fields;
 use super::echo;
 use crate::probe_api::check::{get, passed, run};
+use crate::support::processes::child_processes;
 
 /// Attempts of each kind in a turn.
 const ATTEMPTS: u32 = 10;
@@ -22,16 +23,7 @@ fn cpu_time() -> Duration {
 
 /// Processor time of the children that run, to a hundredth of a second.
 fn script_processes_cpu_time() -> Duration {
-    let own = std::process::id().to_string();
-    let folders = std::fs::read_dir("/proc").unwrap().flatten();
-    let stats = folders.filter_map(|folder| std::fs::read_to_string(folder.path().join("stat")).ok());
-    let ticks = stats.filter_map(|stat| {
-        // After the name: state, parent, …; proc_pid_stat(5).
-        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-        let is_child = fields.get(1) == Some(&own.as_str());
-        is_child.then(|| fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap())
-    });
-    Duration::from_millis(ticks.sum::<u64>() * 10)
+    child_processes().iter().map(|child| child.cpu_time).sum()
 }
 
 /// Processor time of this process, in all threads.

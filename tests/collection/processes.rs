@@ -9,6 +9,7 @@ use vigie::probe::ProbeBuildContext;
 use super::check::{item, run_fields};
 use super::echo;
 use crate::probe_api::check::{failed, passed};
+use crate::support::processes::{ChildProcess, child_processes};
 
 /// A loop in native code that never asks whether the time is over.
 const NATIVE_LOOP: &str = "new Array(4e9).concat(new Array(4e9))";
@@ -40,19 +41,9 @@ async fn a_native_loop_is_ended_with_its_process() {
 
 /// Returns how many children of this process have used the processor for more than `most`.
 fn running_children(most: Duration) -> usize {
-    let own = std::process::id().to_string();
-    let folders = std::fs::read_dir("/proc").unwrap().flatten();
-    let stats = folders.filter_map(|folder| std::fs::read_to_string(folder.path().join("stat")).ok());
-    let is_used_up = |stat: &String| {
-        let Some((head, tail)) = stat.rsplit_once(')') else { return false };
-        let fields: Vec<&str> = tail.split_whitespace().collect();
-        let ticks = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-        head.ends_with("(vigie")
-            && fields[1] == own
-            && fields[0] == "R"
-            && Duration::from_millis(ticks * 10) > most
-    };
-    stats.filter(is_used_up).count()
+    let is_used_up =
+        |child: &ChildProcess| child.command == "vigie" && child.state == "R" && child.cpu_time > most;
+    child_processes().into_iter().filter(is_used_up).count()
 }
 
 #[tokio::test]

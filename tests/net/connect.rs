@@ -140,8 +140,7 @@ async fn silence_of_all_addresses_times_out_in_connect() {
     assert_eq!(failure.status(), Status::TIMED_OUT);
     assert!(failure.detail.contains("127.0.0.2"), "every address is named: {}", failure.detail);
     assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
-    let connect_us = trace.phases.micros(Phase::Connect).unwrap();
-    assert!(connect_us >= 600_000, "{connect_us} of 700000 µs");
+    assert!(trace.phases.micros(Phase::Connect).unwrap() >= 690_000);
 }
 
 #[tokio::test]

@@ -178,17 +178,9 @@ fn an_exchange_without_a_response_is_an_entry_with_its_error() {
 #[test]
 fn steps_objects_and_several_checks_are_written_to_one_file_in_order() {
     let step = |number: u32, started_us| StepResult {
-        number,
-        name: "Log in".into(),
-        status: Status::OK,
-        start_offset_us: started_us,
         duration_us: 1,
-        phases: Phases::default(),
-        failures: Vec::new(),
         exchanges: vec![HttpExchange { start_offset_us: started_us, ..sample_exchange() }],
-        tests: Vec::new(),
-        variable_names: Vec::new(),
-        browser_step: None,
+        ..StepResult::new(number, "Log in".into(), started_us)
     };
     let object = PageObject {
         url: "https://cdn.test/a.png".into(),
@@ -236,20 +228,13 @@ fn a_browser_step_is_a_page_with_its_timings() {
     };
     let browser_step = BrowserStep { timing: Some(timing), ..BrowserStep::default() };
     let step = |number, browser_step: BrowserStep| StepResult {
-        number,
-        name: format!("Step {number}"),
-        status: Status::OK,
-        start_offset_us: u64::from(number) * 1_000_000,
         duration_us: 1,
-        phases: Phases::default(),
-        failures: Vec::new(),
         exchanges: vec![HttpExchange {
             start_offset_us: u64::from(number) * 1_000_000 + 5,
             ..sample_exchange()
         }],
-        tests: Vec::new(),
-        variable_names: Vec::new(),
         browser_step: Some(Box::new(browser_step)),
+        ..StepResult::new(number, format!("Step {number}"), u64::from(number) * 1_000_000)
     };
     let full_page = PageLoad::default();
     let details = CheckDetails {
