@@ -13,6 +13,7 @@ mod event_series;
 mod failure;
 mod filter;
 mod header_list;
+mod host_metric;
 pub(crate) mod id;
 mod location;
 mod location_mode;
@@ -31,6 +32,7 @@ mod status;
 mod store_error;
 mod text;
 mod time;
+mod tls_scan;
 mod token_scopes;
 mod usage;
 mod verification;
@@ -55,6 +57,7 @@ pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, M
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, ConfigRecordFilter, EpisodeFilter, NotificationFilter, ResultFilter};
 pub use header_list::HeaderList;
+pub use host_metric::{HOST_METRICS, HostMetric, MetricUnit, find_host_metric};
 pub use id::{
     AgentId, CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId,
 };
@@ -83,6 +86,7 @@ pub use text::{
     to_hex, truncate,
 };
 pub use time::Timestamp;
+pub use tls_scan::{OfferedTlsVersion, ScannedTlsVersion, TlsScan};
 pub use token_scopes::{TokenScope, TokenScopes};
 pub use usage::UsageGrouping;
 pub use verification::Verification;
