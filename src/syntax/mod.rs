@@ -1,4 +1,5 @@
-//! Parsers of texts: YAML and JSON with line and column, templates, JSONPath, `XPath`; and validation errors.
+//! Parsers of texts: YAML and JSON with line and column, templates, JSONPath, `XPath`, pages of metrics; and validation
+//! errors.
 
 pub mod comparison;
 pub mod escape;
@@ -9,6 +10,7 @@ pub mod node;
 pub mod path_expression;
 pub mod pattern;
 mod positioned_json;
+pub mod prometheus;
 pub(crate) mod secret_parts;
 pub mod status_codes;
 pub mod substring_set;

@@ -42,6 +42,7 @@ replayed! {
     legacy in "../fuzz/bodies/legacy.rs",
     pop3 in "../fuzz/bodies/pop3.rs",
     project in "../fuzz/bodies/project.rs",
+    prometheus in "../fuzz/bodies/prometheus.rs",
     script in "../fuzz/bodies/script.rs",
     script_host in "../fuzz/bodies/script_host.rs",
     settings in "../fuzz/bodies/settings.rs",
