@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, RETRY_AFTER, USER_AGENT};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, LOCATION, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use url::{Host, Position, Url};
@@ -14,10 +14,12 @@ use url::{Host, Position, Url};
 use super::message_secrets::url_redactor;
 use super::send_error::SendError;
 use crate::clock::Clock;
-use crate::domain::{EgressPrincipal, Phases, Timestamp, replace_control_chars};
+use crate::domain::{EgressPrincipal, Phases, replace_control_chars};
 use crate::net::{ConnectionTrace, Deadline, Endpoint, Net, TlsOptions};
 use crate::protocol::http::client::{is_http_url, remove_login, remove_login_and_fragment};
-use crate::protocol::http::{BodyRetention, HttpProtocol, ResponseBody, ResponseHead, send_request};
+use crate::protocol::http::{
+    BodyRetention, HttpProtocol, ResponseBody, ResponseHead, retry_after, send_request,
+};
 use crate::redaction::redactor::Redactor;
 
 /// Most bytes of a response that are read.
@@ -221,13 +223,7 @@ impl WebhookClient {
         if !matches!(head.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
             return None;
         }
-        let text = head.headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-        let delay = if let Ok(seconds) = text.parse::<u32>() {
-            Duration::from_secs(seconds.into())
-        } else {
-            let retry_at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
-            Timestamp::from_micros(retry_at.as_microsecond()).since(self.clock.now())
-        };
+        let delay = retry_after(&head.headers, self.clock.now())?;
         Some(delay.min(MAX_RETRY_AFTER))
     }
 }

@@ -13,7 +13,9 @@ mod failure;
 mod frame_scanner;
 mod http3;
 mod limits;
+mod post_client;
 mod request_error;
+mod retry_after;
 mod timings;
 mod version_normalizer;
 
@@ -24,4 +26,6 @@ pub use driver::ConnectionDriver;
 pub use exchange::{HttpProtocol, ResponseHead, send_request};
 pub use http3::send_http3_request;
 pub use limits::{HeaderLimit, MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
+pub use post_client::{PostClient, PostClientError, PostResponse};
 pub use request_error::{RequestError, RetryReason};
+pub use retry_after::retry_after;
