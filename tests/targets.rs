@@ -18,6 +18,7 @@ mod notify;
 mod page;
 mod probe_api;
 mod probe_ftp;
+mod probe_host;
 mod probe_http;
 mod probe_mail;
 mod probe_net;

@@ -11,6 +11,7 @@ mod monitor_chunk;
 mod operation;
 mod operation_router;
 mod path;
+pub mod push;
 mod query;
 mod state;
 mod upload_permits;

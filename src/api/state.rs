@@ -6,7 +6,7 @@ use super::upload_permits::UploadPermits;
 use crate::clock::Clock;
 use crate::service::{
     AccountService, AlertService, ConfigRecordService, MonitorReader, MonitorService, OnDemandTests,
-    ResultShares, agents::AgentService,
+    ResultShares, agents::AgentService, hosts::HostService, hosts::PushService,
 };
 
 /// The services behind the APIs. Cheap to clone.
@@ -20,6 +20,10 @@ pub struct ApiState {
     pub record_service: Arc<ConfigRecordService>,
     /// Agents on other hosts.
     pub agent_service: Arc<AgentService>,
+    /// Hosts that report metrics.
+    pub host_service: Arc<HostService>,
+    /// Pushes.
+    pub push_service: Arc<PushService>,
     /// Outages and notifications.
     pub alert_service: Arc<AlertService>,
     /// Tests on demand.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use crate::agent::ProbeBuilder;
 use crate::domain::MonitorId;
-use crate::probe::{self, ConcurrencyClass, Probe, ProbeBuildContext};
+use crate::probe::{self, ConcurrencyClass, Probe, ProbeBuildContext, ReportSource};
 use crate::schema::{Monitor, MonitorDocument};
 use crate::sync::{Mutex, RwLock};
 use crate::vault::Keyring;
@@ -51,13 +51,21 @@ impl HostProbeBuilder {
         self.build_context.write().keyring = Some(keyring);
     }
 
-    /// Sets the settings for the probes that are built from now on. The keys stay the same.
+    /// Sets what knows the reports of hosts, which stays the same from then on.
+    pub(super) fn set_report_source(&self, report_source: Arc<dyn ReportSource>) {
+        self.build_context.write().report_source = Some(report_source);
+    }
+
+    /// Sets the settings for the probes that are built from now on. Keys and what was
+    /// remembered stay the same.
     pub(super) fn update(&self, build_context: ProbeBuildContext) {
         let mut current = self.build_context.write();
         // Probes that were built before share it.
         current.settings_redactor.replace_by(&build_context.settings_redactor);
         *current = ProbeBuildContext {
             keyring: current.keyring.take(),
+            report_source: current.report_source.take(),
+            series_memory: Arc::clone(&current.series_memory),
             pattern_caches: Arc::clone(&current.pattern_caches),
             settings_redactor: Arc::clone(&current.settings_redactor),
             ..build_context

@@ -35,6 +35,7 @@ mod page_routes;
 mod reload;
 mod reloadable_parts;
 mod remote_bus;
+mod report_sources;
 mod running_server;
 mod serve;
 mod server;

@@ -38,6 +38,7 @@ pub(super) fn page_routes(
         pages: page_state.clone(),
         auth: auth.clone(),
         monitor_service: Arc::clone(&api_state.monitor_service),
+        push_service: Arc::clone(&api_state.push_service),
         on_demand_tests: Arc::clone(&api_state.on_demand_tests),
     };
     let history_state = HistoryState {

@@ -13,6 +13,7 @@ use super::combined_bus::CombinedBus;
 use super::local_planner::LocalPlanner;
 use super::location_sealer::LocationSealer;
 use super::missed_run_sweep::{self, MissedRunSweep};
+use super::report_sources::LocalReports;
 use super::supervisor::{StatelessTask, Supervisor};
 use crate::bus::contract::{ConnectedLocation, ResultReceiver};
 use crate::bus::nats::subjects::AgentSubject;
@@ -23,6 +24,7 @@ use crate::bus::nats::{
 use crate::clock::Clock;
 use crate::domain::LocationId;
 use crate::service::agents::{AgentService, RemoteLocationRecord};
+use crate::service::hosts::HostService;
 use crate::service::{MonitorReader, RemoteLocationName, ServiceError};
 use crate::settings::BusSettings;
 use crate::store::Store;
@@ -37,6 +39,7 @@ const REVOCATION_INTERVAL: Duration = Duration::from_mins(5);
 /// What the connection to agents works with.
 pub(super) struct RemoteBusInputs {
     pub(super) agent_service: Arc<AgentService>,
+    pub(super) host_service: Arc<HostService>,
     pub(super) bus: Arc<CombinedBus>,
     pub(super) receiver: Arc<dyn ResultReceiver>,
     pub(super) planner: Arc<LocalPlanner>,
@@ -101,6 +104,7 @@ pub(super) async fn start(
     // Before anything is published, so that no location is taken for one without agents.
     locations.refresh().await;
     nats_bus.set_snapshot_source(planner.as_snapshot_source());
+    nats_bus.set_reported_state_source(Arc::new(LocalReports(Arc::clone(&inputs.host_service))));
     let observed = Arc::downgrade(&nats_bus);
     agent_service.observe_revocations(Arc::new(move |location, agent| {
         if let Some(bus) = observed.upgrade() {

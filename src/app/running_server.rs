@@ -143,6 +143,8 @@ impl RunningServer {
             token_store: store.clone(),
             throttle_store: store.clone(),
             alert_store: store.clone(),
+            host_store: store.clone(),
+            push_store: store.clone(),
             outbox: store.clone(),
             alert_pipeline_handle: Arc::new(LocalAlertPipeline {
                 delivery_wakeup: delivery_wakeup.clone(),
@@ -258,6 +260,7 @@ impl RunningServer {
                 "/api/v3/",
                 axum::routing::get(async || axum::response::Redirect::permanent("/api/v3/docs")),
             )
+            .merge(unavailable_until_loaded(api::push::router(api_state.clone()), Arc::clone(&self.liveness)))
             .nest(
                 "/api/v3",
                 unavailable_until_loaded(api::v3::router(api_state.clone()), Arc::clone(&self.liveness)),
@@ -355,6 +358,7 @@ impl RunningServer {
     ) -> anyhow::Result<()> {
         let inputs = RemoteBusInputs {
             agent_service: Arc::clone(&self.services.api_state.agent_service),
+            host_service: Arc::clone(&self.services.api_state.host_service),
             bus: Arc::clone(&self.bus),
             receiver: self.ingestor.clone(),
             planner: Arc::clone(&self.services.planner),

@@ -14,6 +14,7 @@ use super::host_probe_builder::HostProbeBuilder;
 use super::key_file::key_file_location;
 use super::last_known_accounts::LastKnownAccounts;
 use super::local_planner::{LocalPlanner, PlannerDependencies};
+use super::report_sources::LocalReports;
 use super::validation_context::instance_data;
 use crate::api::ApiState;
 use crate::catalog::{AccountCache, MonitorCache};
@@ -21,6 +22,7 @@ use crate::clock::Clock;
 use crate::domain::ConfigRecordKind;
 use crate::pipeline::{AccountDestinations, Ingestor};
 use crate::service::agents::{AgentService, AgentServiceDependencies, TrustFile};
+use crate::service::hosts::{HostService, HostServiceDependencies, PushService};
 use crate::service::monitors;
 use crate::service::{
     AccountService, AlertPipelineHandle, AlertService, AlertServiceDependencies, ConfigRecordService,
@@ -30,7 +32,8 @@ use crate::service::{
 };
 use crate::settings::Settings;
 use crate::store::{
-    AlertStore, ConfigRecordFilter, ConfigStore, Outbox, Pagination, ThrottleStore, TokenStore,
+    AlertStore, ConfigRecordFilter, ConfigStore, HostStore, Outbox, Pagination, PushStore, ThrottleStore,
+    TokenStore,
 };
 use crate::telemetry::{Metrics, TaskHeartbeat, fault_point};
 use crate::vault::Keyring;
@@ -48,6 +51,8 @@ pub(super) struct ServiceInputs {
     pub(super) token_store: Arc<dyn TokenStore>,
     pub(super) throttle_store: Arc<dyn ThrottleStore>,
     pub(super) alert_store: Arc<dyn AlertStore>,
+    pub(super) host_store: Arc<dyn HostStore>,
+    pub(super) push_store: Arc<dyn PushStore>,
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) alert_pipeline_handle: Arc<dyn AlertPipelineHandle>,
     pub(super) monitor_cache: Arc<MonitorCache>,
@@ -79,6 +84,8 @@ impl Services {
             token_store,
             throttle_store,
             alert_store,
+            host_store,
+            push_store,
             outbox,
             alert_pipeline_handle,
             monitor_cache,
@@ -99,6 +106,7 @@ impl Services {
             Arc::clone(&config_store),
             Arc::clone(&alert_store),
         );
+        monitor_reader.set_host_store(Arc::clone(&host_store));
         probe_builder.set_keyring(Arc::clone(&keyring));
         let planner = Arc::new(LocalPlanner::new(PlannerDependencies {
             bus: bus.clone(),
@@ -126,6 +134,7 @@ impl Services {
         ));
         let record_dependencies = ConfigRecordServiceDependencies {
             config_store: Arc::clone(&config_store),
+            host_store: Arc::clone(&host_store),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             keyring: Arc::clone(&keyring),
@@ -156,6 +165,14 @@ impl Services {
             monitor_reader: Arc::clone(&monitor_reader),
             clock: Arc::clone(&clock),
         };
+        let host_dependencies = HostServiceDependencies {
+            config_store: Arc::clone(&config_store),
+            host_store,
+            push_store,
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
+            clock: Arc::clone(&clock),
+        };
         let trust_file = TrustFile::in_data_dir(&settings.data_dir);
         let agent_dependencies = AgentServiceDependencies {
             config_store: Arc::clone(&config_store),
@@ -171,6 +188,8 @@ impl Services {
             ),
             record_service: Arc::new(ConfigRecordService::new(record_dependencies)),
             agent_service: Arc::new(AgentService::new(agent_dependencies)),
+            host_service: Arc::new(HostService::new(host_dependencies.clone())),
+            push_service: Arc::new(PushService::new(host_dependencies, planner.clone())),
             alert_service: Arc::new(AlertService::new(alert_dependencies)),
             on_demand_tests: Arc::new(OnDemandTests::new(test_dependencies)),
             result_shares: Arc::new(ResultShares::new(share_dependencies)),
@@ -178,6 +197,7 @@ impl Services {
             upload_permits: Arc::default(),
             clock,
         };
+        probe_builder.set_report_source(Arc::new(LocalReports(Arc::clone(&state.host_service))));
         super::agent_overview::expose_agents(&bus, &state.record_service, &metrics);
         Ok(Self { api_state: state, planner, account_cache, config_store, keyring, key_file, trust_file })
     }

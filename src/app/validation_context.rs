@@ -63,6 +63,8 @@ impl KnownReferences {
             client_certificate_ids: Some(&self.client_certificate_ids),
             certificate_authority_ids: Some(&self.certificate_authority_ids),
             properties: None,
+            // They are records of accounts.
+            hosts: None,
             proxy_ids: Some(&self.proxy_ids),
             device_profile_ids: Some(&self.device_profile_ids),
             dns_name_count: Some(self.dns_name_count),

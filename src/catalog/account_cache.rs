@@ -16,7 +16,7 @@ use crate::evaluate::settle::Quorum;
 use crate::schedule::BlackoutCalendar;
 use crate::schema::Monitor;
 use crate::schema::typed::record::{
-    AccountSettings, CertificateKind, CertificateSettings, LocationSettings, PropertySettings,
+    AccountSettings, CertificateKind, CertificateSettings, HostSettings, LocationSettings, PropertySettings,
     PropertyValueSettings,
 };
 pub use crate::schema::validation_context::PropertyDefinition;
@@ -106,6 +106,8 @@ pub struct AccountSnapshot {
     pub certificates: BTreeMap<i64, CertificateSummary>,
     /// Its properties, by id.
     pub properties: BTreeMap<i64, PropertyDefinition>,
+    /// Names of its hosts that report metrics, by id.
+    pub hosts: BTreeMap<i64, String>,
     /// Number of days before a certificate expires at which `Expiring` warns.
     pub certificate_warning_days: u32,
     /// Its name.
@@ -141,6 +143,7 @@ impl AccountSnapshot {
             client_certificate_ids: Some(&self.client_certificate_ids),
             certificate_authority_ids: Some(&self.certificate_authority_ids),
             properties: Some(&self.properties),
+            hosts: Some(&self.hosts),
             proxy_ids: Some(&self.proxy_ids),
             device_profile_ids: Some(&self.device_profile_ids),
             dns_name_count: Some(self.shared.dns_name_count),
@@ -303,6 +306,9 @@ impl AccountCache {
         let groups = self
             .all_records(ConfigRecordFilter::new(ConfigRecordKind::NotifierGroup).for_customer(customer_id))
             .await?;
+        let hosts = self
+            .all_records(ConfigRecordFilter::new(ConfigRecordKind::Host).for_customer(customer_id))
+            .await?;
         let blackouts = self
             .all_records(ConfigRecordFilter::new(ConfigRecordKind::Blackout).for_customer(customer_id))
             .await?;
@@ -324,6 +330,7 @@ impl AccountCache {
             locations,
             certificates: shared_data.certificates_for(customer_id),
             properties: properties.iter().filter_map(property_from_record).collect(),
+            hosts: hosts.iter().filter_map(host_from_record).collect(),
             certificate_warning_days: shared_data.default_certificate_warning_days,
             name: String::new(),
             brand: DEFAULT_BRAND.to_owned(),
@@ -436,6 +443,11 @@ fn certificate_from_record(record: &ConfigRecord) -> Option<(i64, CertificateSum
         is_client: settings.kind == CertificateKind::Client,
     };
     Some((record.id, summary))
+}
+
+fn host_from_record(record: &ConfigRecord) -> Option<(i64, String)> {
+    let settings: HostSettings<'_> = settings_or_skip(record)?;
+    Some((record.id, settings.name.to_owned()))
 }
 
 fn property_from_record(record: &ConfigRecord) -> Option<(i64, PropertyDefinition)> {

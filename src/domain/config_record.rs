@@ -45,11 +45,13 @@ pub enum ConfigRecordKind {
     Share,
     /// A saved view of the list of monitors; its unique key is account and name.
     View,
+    /// A host that reports metrics; its unique key is account and name, its private data the hash of its token.
+    Host,
 }
 
 impl ConfigRecordKind {
     /// Every kind.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Customer,
         Self::User,
         Self::Location,
@@ -67,6 +69,7 @@ impl ConfigRecordKind {
         Self::LocationKey,
         Self::Share,
         Self::View,
+        Self::Host,
     ];
 
     /// Returns the stable name, used by the store, the audit trail and messages.
@@ -90,6 +93,7 @@ impl ConfigRecordKind {
             Self::LocationKey => "location_key",
             Self::Share => "share",
             Self::View => "view",
+            Self::Host => "host",
         }
     }
 

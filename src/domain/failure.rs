@@ -106,6 +106,10 @@ failure_kinds! {
     DnsNotAuthenticated = "dns_unproven", Target, VALIDATION_FAILED, "the name server does not vouch for its reply by DNSSEC";
     DnsRecordsDiffer = "dns_answer_wrong", Target, VALIDATION_FAILED, "the name server gave other records than expected";
     PingLossTooHigh = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
+    HostValueBeyondBound = "host_value", Target, HOST_ERROR, "a value of the host is beyond its bound";
+    PushedDown = "pushed_down", Target, HOST_ERROR, "the last push says that it failed";
+    HostReportMissing = "host_silent", Target, HOST_REPORT_MISSING, "no report or push arrived in time";
+    HostUnreachable = "host_unreachable", Target, HOST_PING_FAILED, "no report arrived in time, and the host does not answer a ping";
     VariableNotSet = "variable_unknown", Target, VALIDATION_FAILED, "a variable that is used was not set";
     VariableNotExtracted = "variable_missing", Target, VALIDATION_FAILED, "a variable could not be extracted from the response";
     VariableInvalid = "variable_invalid", Target, VALIDATION_FAILED, "the value of a variable is not allowed where it is used";

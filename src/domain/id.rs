@@ -34,6 +34,10 @@ number_id!(
     AgentId
 );
 number_id!(
+    /// A host whose agent reports metrics (`/hosts`).
+    HostId
+);
+number_id!(
     /// The account that owns a monitor (interface.md 2.1 `customer_id`).
     CustomerId
 );

@@ -13,7 +13,9 @@ mod event_series;
 mod failure;
 mod filter;
 mod header_list;
+mod host_facts;
 mod host_metric;
+mod host_report;
 pub(crate) mod id;
 mod location;
 mod location_mode;
@@ -24,7 +26,9 @@ mod observation;
 mod pagination;
 mod phase;
 mod protocol_facts;
+mod push;
 mod recipient;
+mod reported_state;
 mod role;
 mod rollup;
 mod sample;
@@ -57,9 +61,15 @@ pub use event_series::{EventPoint, EventSeries, EventSeriesQuery, EventValues, M
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, ConfigRecordFilter, EpisodeFilter, NotificationFilter, ResultFilter};
 pub use header_list::HeaderList;
+pub use host_facts::{HostFacts, HostValue, HostValueLevel};
 pub use host_metric::{HOST_METRICS, HostMetric, MetricUnit, find_host_metric};
+pub use host_report::{
+    HostHistoryQuery, HostHistoryRow, HostReport, HostSpan, HostSummary, MAX_REPORT_SERIES, SeriesStatistics,
+    SeriesValue,
+};
 pub use id::{
-    AgentId, CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId,
+    AgentId, CheckId, CustomerId, EpisodeId, HostId, LocationId, MonitorId, RecipientId, Revision, RunId,
+    UserId,
 };
 pub use location::Location;
 pub use location_mode::LocationMode;
@@ -75,7 +85,9 @@ pub use observation::{
 pub use pagination::{Paginated, PaginatedResults, Pagination};
 pub use phase::{Phase, Phases};
 pub use protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
+pub use push::{Push, PushMonitor, PushState, PushStatus};
 pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
+pub use reported_state::{PushedState, ReportedState, ReportedStateError, SeriesReadings};
 pub use role::{Permission, Role};
 pub use rollup::{ContentViewFigures, MAX_ROLLUP_STEPS, Rollup, RollupQuery, RollupStep, UserExperience};
 pub use sample::{LocationMeanDuration, Sample};

@@ -83,6 +83,16 @@ impl NotificationKind {
         matches!(self, Self::PerformanceError | Self::PerformanceClear)
     }
 
+    /// Returns the kind that recipients see for a monitor of this type.
+    #[must_use]
+    pub fn for_monitor_type(self, monitor_type: MonitorType) -> Self {
+        match (self, monitor_type) {
+            (Self::SiteError, MonitorType::HostAgent) => Self::HostagentError,
+            (Self::SiteClear, MonitorType::HostAgent) => Self::HostagentClear,
+            _ => self,
+        }
+    }
+
     /// Whether it reports the end of an error.
     #[must_use]
     pub fn is_clear(self) -> bool {

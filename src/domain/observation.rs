@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::captured_file::CapturedFile;
 use super::check_details::CheckDetails;
 use super::failure::Failure;
+use super::host_facts::HostFacts;
 use super::phase::{Phase, Phases};
 use super::protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
 use super::status::Status;
@@ -81,6 +82,8 @@ pub enum WarningKind {
     /// that as an error.
     #[serde(rename = "page_object")]
     PageObjectProblem,
+    /// A value of a host is beyond the bound of a warning (status 4030).
+    HostValueBeyondBound,
     /// A remark that leaves the outcome as it is.
     #[serde(rename = "note")]
     Informational,
@@ -96,6 +99,7 @@ impl WarningKind {
                 | Self::CertificateExpiring
                 | Self::TlsWeakness
                 | Self::PageObjectProblem
+                | Self::HostValueBeyondBound
         )
     }
 
@@ -104,6 +108,7 @@ impl WarningKind {
     pub const fn status(self) -> Option<Status> {
         match self {
             Self::RedirectNotFollowed => Some(Status::REDIRECTED),
+            Self::HostValueBeyondBound => Some(Status::HOST_WARNING),
             _ => None,
         }
     }
@@ -166,6 +171,9 @@ pub struct Facts {
     /// From a session with an FTP server.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub ftp: Option<Box<FtpFacts>>,
+    /// From what a host reports or a job pushes.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub host: Option<Box<HostFacts>>,
     /// Addresses that the name resolved to, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "resolved")]

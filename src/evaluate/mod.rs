@@ -11,6 +11,7 @@ mod search_budget;
 pub mod settle;
 pub mod sla;
 pub mod template;
+pub mod threshold;
 pub mod variable;
 mod verdict;
 mod whitespace;

@@ -43,6 +43,7 @@ pub const PAGES: &[ManualPage] = pages![
     "alerting",
     "templates",
     "locations",
+    "hosts",
     "many-hosts",
     "controllers",
     "cluster-runbook",

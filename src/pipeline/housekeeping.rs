@@ -19,6 +19,9 @@ const ROLL_UP_MINUTE: u32 = 5;
 /// Minutes past the hour at which what logins leave is removed, away from the rollups.
 const LOGIN_PURGE_MINUTE: u32 = 35;
 
+/// When reports of hosts are rolled up: every minute.
+const HOST_ROLL_UP_CRON: &str = "20 * * * * *";
+
 /// Times at which the scheduler shows that it works, and the time between two of them.
 const HEARTBEAT_CRON: (&str, Duration) = ("*/5 * * * * *", Duration::from_secs(5));
 
@@ -65,6 +68,8 @@ pub struct HousekeepingScheduler {
 pub enum HousekeepingJob {
     /// Rolls up ended hours and days.
     RollUp,
+    /// Rolls up ended blocks and hours of the reports of hosts.
+    RollUpHosts,
     /// Removes data older than its retention.
     ApplyRetention,
     /// Removes expired tokens, sessions and counters of the login throttle.
@@ -77,6 +82,7 @@ impl HousekeepingJob {
     pub const fn label(self) -> &'static str {
         match self {
             Self::RollUp => "roll_up",
+            Self::RollUpHosts => "roll_up_hosts",
             Self::ApplyRetention => "retain",
             Self::PurgeExpiredLogins => "purge",
         }
@@ -97,6 +103,10 @@ impl HousekeepingRunner {
         };
         let duration_s = started.elapsed().as_secs_f64();
         match &job_result {
+            // It runs every minute.
+            Ok(rows) if job == HousekeepingJob::RollUpHosts => {
+                tracing::debug!(job = job.label(), rows, duration_s, "housekeeping done");
+            }
             Ok(rows) => tracing::info!(job = job.label(), rows, duration_s, "housekeeping done"),
             Err(error) => tracing::error!(
                 job = job.label(),
@@ -113,6 +123,7 @@ impl HousekeepingRunner {
     async fn change_store(&self, job: HousekeepingJob, now: Timestamp) -> Result<u64, StoreError> {
         match job {
             HousekeepingJob::RollUp => self.housekeeping_store.roll_up(now).await,
+            HousekeepingJob::RollUpHosts => self.housekeeping_store.roll_up_hosts(now).await,
             HousekeepingJob::ApplyRetention => {
                 self.housekeeping_store.apply_retention(self.retention.clone(), now).await
             }
@@ -183,6 +194,7 @@ impl HousekeepingScheduler {
         scheduler
             .add(runner.new_cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)
             .await?;
+        scheduler.add(runner.new_cron_job(HOST_ROLL_UP_CRON, HousekeepingJob::RollUpHosts)?).await?;
         if runner.login_purger.is_some() {
             scheduler
                 .add(runner.new_cron_job(

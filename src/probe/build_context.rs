@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::host_agent::SeriesMemory;
+use super::report_source::ReportSource;
 use crate::browser::{BrowserPool, DeviceProfile};
 use crate::domain::{CustomerId, MonitorId};
 use crate::evaluate::{PatternCache, PatternCaches};
@@ -46,6 +48,10 @@ pub struct ProbeBuildContext {
     pub script_program: Arc<Path>,
     /// Whether test projects are run (`projects.enabled`).
     pub projects_enabled: bool,
+    /// Knows what hosts reported; `None` with `vigie check`, which has no server.
+    pub report_source: Option<Arc<dyn ReportSource>>,
+    /// The values of the last runs of monitors that read a page of metrics.
+    pub series_memory: Arc<SeriesMemory>,
     /// Masks the secrets of the settings, such as the passwords of proxies.
     pub settings_redactor: Arc<SharedRedactor>,
 }
@@ -86,6 +92,8 @@ impl Default for ProbeBuildContext {
             collections_enabled: true,
             script_program: Path::new("/proc/self/exe").into(),
             projects_enabled: true,
+            report_source: None,
+            series_memory: Arc::default(),
             settings_redactor: Arc::default(),
         }
     }

@@ -7,7 +7,7 @@ use super::probe_trait::{
     AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext,
 };
 use super::redacting_probe::RedactingProbe;
-use super::{api_steps, browser, collection, dns, ftp, http, mail, ping, project, tcp};
+use super::{api_steps, browser, collection, dns, ftp, host_agent, http, mail, ping, project, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::MonitorDocument;
 
@@ -83,6 +83,11 @@ pub static PROBE_DESCRIPTORS: &[ProbeDescriptor] = &[
         monitor_types: &[MonitorType::Tcp],
         concurrency_class: ConcurrencyClass::Light,
         constructor: tcp::build,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::HostAgent],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: host_agent::build,
     },
     ProbeDescriptor {
         monitor_types: &[MonitorType::ApiProject],

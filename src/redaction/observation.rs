@@ -8,9 +8,9 @@ use super::redactor::Redactor;
 use super::urls::{redact_credentials, redact_url_credentials};
 use crate::domain::{
     ActionResult, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, ConsoleEntry,
-    ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FtpFacts, HeaderList, HttpExchange, HttpFacts,
-    MailFacts, Observation, PageLoad, PageObject, PageObjectChange, PingFacts, RedirectHop, RoundTripFacts,
-    StepResult, StepTest, TlsFacts, Warning,
+    ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FtpFacts, HeaderList, HostFacts, HttpExchange,
+    HttpFacts, MailFacts, Observation, PageLoad, PageObject, PageObjectChange, PingFacts, RedirectHop,
+    RoundTripFacts, StepResult, StepTest, TlsFacts, Warning,
 };
 
 impl Redactor {
@@ -92,7 +92,7 @@ impl Redactor {
     }
 
     fn redact_facts(&self, facts: &mut Facts) {
-        let Facts { http, tls, dns, ping, mail, round_trip, ftp, resolved_addresses: _ } = facts;
+        let Facts { http, tls, dns, ping, mail, round_trip, ftp, host, resolved_addresses: _ } = facts;
         if let Some(http) = http {
             let HttpFacts {
                 http_status: _,
@@ -150,6 +150,19 @@ impl Redactor {
                 icmp_errors,
             } = &mut **ping;
             self.redact_texts(icmp_errors);
+        }
+        if let Some(host) = host {
+            let HostFacts {
+                report_age_us: _,
+                host_agent_version,
+                host_values,
+                push_message,
+                push_duration_us: _,
+                push_exit_code: _,
+                push_running_us: _,
+            } = &mut **host;
+            self.redact_texts([host_agent_version, push_message]);
+            self.redact_texts(host_values.iter_mut().map(|value| &mut value.series));
         }
         if let Some(mail) = mail {
             let MailFacts {

@@ -5,6 +5,7 @@ mod browser_choice;
 pub mod dependency_circle;
 pub mod field;
 pub mod file_dependencies;
+pub mod host_reference;
 pub mod json_schema;
 pub mod legacy;
 mod monitor;
@@ -26,6 +27,7 @@ pub mod validation_context;
 
 pub use monitor::{Monitor, MonitorMetadata, Origin};
 pub use monitor_document::MonitorDocument;
+pub use rules::PUSH_METRIC;
 pub use secret_values::SecretMode;
 pub use typed::InvalidFieldValue;
 pub use url_credentials::is_masked as is_masked_url;

@@ -44,6 +44,18 @@ impl MonitorDocument {
         self.text("hostname")
     }
 
+    /// Returns the id or name of the host that reports, for types that have one.
+    #[must_use]
+    pub fn host_reference(&self) -> Option<&str> {
+        self.text("host_id")
+    }
+
+    /// Whether a job pushes what the monitor shows.
+    #[must_use]
+    pub fn is_pushed(&self) -> bool {
+        self.monitor_type() == MonitorType::HostAgent && self.text("report") == Some("push")
+    }
+
     /// Returns the port that is checked, if one is set.
     #[must_use]
     pub fn port(&self) -> Option<i64> {

@@ -20,6 +20,8 @@ pub struct ValidationContext<'a> {
     pub certificate_authority_ids: Option<&'a [i64]>,
     /// The account's properties, by id; `None` when they are not known.
     pub properties: Option<&'a BTreeMap<i64, PropertyDefinition>>,
+    /// Names of the hosts that report metrics, by id; `None` when they are not known.
+    pub hosts: Option<&'a BTreeMap<i64, String>>,
     /// Ids of proxies; `None` when they are not known.
     pub proxy_ids: Option<&'a [i64]>,
     /// Ids of the profiles for `subtype`; `None` when they are not known.

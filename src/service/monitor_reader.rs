@@ -27,8 +27,8 @@ use crate::domain::{
 };
 use crate::schema::Monitor;
 use crate::store::{
-    AlertStore, ConfigStore, MonitorLocationState, NewestResultQuery, PaginatedResults, Pagination,
-    ResultFilter, ResultStore, StoreError,
+    AlertStore, ConfigStore, HostStore, MonitorLocationState, NewestResultQuery, PaginatedResults,
+    Pagination, ResultFilter, ResultStore, StoreError,
 };
 use crate::telemetry::PropertyCount;
 
@@ -46,6 +46,8 @@ pub struct MonitorReader {
     config_store: OnceLock<Arc<dyn ConfigStore>>,
     /// Supplies outages, once it is set.
     alert_store: OnceLock<Arc<dyn AlertStore>>,
+    /// Supplies what hosts reported, once it is set.
+    host_store: OnceLock<Arc<dyn HostStore>>,
     error_budget_cache: ErrorBudgetCache,
 }
 
@@ -67,6 +69,7 @@ impl MonitorReader {
             account_cache: OnceLock::new(),
             config_store: OnceLock::new(),
             alert_store: OnceLock::new(),
+            host_store: OnceLock::new(),
             error_budget_cache: ErrorBudgetCache::default(),
         }
     }
@@ -81,6 +84,16 @@ impl MonitorReader {
         let _ = self.account_cache.set(account_cache);
         let _ = self.config_store.set(config_store);
         let _ = self.alert_store.set(alert_store);
+    }
+
+    /// Sets what supplies the reports of hosts; only the first call counts.
+    pub fn set_host_store(&self, host_store: Arc<dyn HostStore>) {
+        let _ = self.host_store.set(host_store);
+    }
+
+    /// Returns the store of reports of hosts; `None` where there are none.
+    pub(super) fn host_store(&self) -> Option<&dyn HostStore> {
+        self.host_store.get().map(|store| &**store)
     }
 
     /// Returns what supplies account data; `None` where there are no accounts.

@@ -13,14 +13,14 @@ mod store_url;
 pub use contract::{
     AddedCapture, AlertChanges, AlertStore, AuditEntry, AuditEntryByIndex, AuditFilter, AuditObject,
     CheckSuppression, CheckVerification, ConfigChange, ConfigRecordFilter, ConfigStore, ControllerAddress,
-    DeliveryOutcome, EpisodeFilter, Housekeeping, Ingest, IngestBatch, LEASE_DURATION, Leader,
+    DeliveryOutcome, EpisodeFilter, HostStore, Housekeeping, Ingest, IngestBatch, LEASE_DURATION, Leader,
     MAX_THROTTLE_COUNTERS, MissedRunStore, MonitorChangeLog, MonitorChanges, MonitorLocationState,
-    MonitorStore, NewAuditEntry, NewConfigRecord, NewMonitor, NewestResultQuery, NotificationFilter, Outbox,
-    Paginated, PaginatedResults, Pagination, PerformanceAlertStore, PlannedRuns, ReadOnlyStore, ResealFn,
-    ResultFilter, ResultKey, ResultStore, Retention, RollupSpan, SampleStore, Store, StoreError, StoreFuture,
-    StoredEpisode, StoredJson, StoredJsonNames, StoredMonitor, StoredPerformanceAlert, StoredToken,
-    ThrottleCounter, ThrottleDecision, ThrottleKey, ThrottleKind, ThrottleStore, TokenKind, TokenStore,
-    TokenUse, UsageQuery, UsageStore, seal_context,
+    MonitorStore, NewAuditEntry, NewConfigRecord, NewMonitor, NewPushToken, NewestResultQuery,
+    NotificationFilter, Outbox, Paginated, PaginatedResults, Pagination, PerformanceAlertStore, PlannedRuns,
+    PushStore, ReadOnlyStore, ResealFn, ResultFilter, ResultKey, ResultStore, Retention, RollupSpan,
+    SampleStore, Store, StoreError, StoreFuture, StoredEpisode, StoredJson, StoredJsonNames, StoredMonitor,
+    StoredPerformanceAlert, StoredToken, ThrottleCounter, ThrottleDecision, ThrottleKey, ThrottleKind,
+    ThrottleStore, TokenKind, TokenStore, TokenUse, UsageQuery, UsageStore, seal_context,
 };
 pub use location::{PostgresLocation, PostgresTls, StoreLocation, StorePassword};
 pub use maintenance::{

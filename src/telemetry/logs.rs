@@ -36,6 +36,7 @@ pub const LOG_FIELDS: &[(&str, &str)] = &[
     ("folder", "path of a folder"),
     ("from_files", "monitors that files manage"),
     ("gap_s", "how long the process or its clock stalled, in seconds"),
+    ("host_id", "id of a host that reports metrics"),
     ("job", "name of a calendar job"),
     ("left", "checks still in progress"),
     ("location_id", "id of a location"),

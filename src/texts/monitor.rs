@@ -96,6 +96,17 @@ pub(super) const STATE: &[Row] = &[
 
 /// Settings, buttons, and the list of results.
 pub(super) const PAGE: &[Row] = &[
+    ("New push URL", "Neue Push-URL", "Nouvelle URL de push"),
+    ("A new push URL of {name}", "Eine neue Push-URL von {name}", "Une nouvelle URL de push de {name}"),
+    (
+        "Path of the URL below the address of this server",
+        "Pfad der URL unter der Adresse dieses Servers",
+        "Chemin de l’URL sous l’adresse de ce serveur",
+    ),
+    ("Back to the monitor", "Zurück zum Monitor", "Retour au moniteur"),
+    ("Values of the host", "Werte des Hosts", "Valeurs de l’hôte"),
+    ("Series", "Reihe", "Série"),
+    ("Last 24 hours", "Letzte 24 Stunden", "Dernières 24 heures"),
     ("Outages and changes", "Ausfälle und Änderungen", "Pannes et modifications"),
     ("Every", "Alle", "Toutes les"),
     ("Timeout", "Zeitlimit", "Délai maximal"),

@@ -293,7 +293,21 @@ pub(super) const HELPS: &[Row] = &[
         "Texte envoyé ; il doit contenir `\\r\\n` là où le protocole le veut",
     ),
     ("The host that is checked", "Der Host, der geprüft wird", "L’hôte vérifié"),
-    ("The metric", "Die Messgröße", "La mesure"),
+    (
+        "The metric, all of its series or one: `disk_used_percent{mount=\"/\"}`",
+        "Die Messgröße, alle ihre Reihen oder eine: `disk_used_percent{mount=\"/\"}`",
+        "La mesure, toutes ses séries ou une : `disk_used_percent{mount=\"/\"}`",
+    ),
+    (
+        "Whether values above or below the bounds are bad",
+        "Ob Werte über oder unter den Grenzen schlecht sind",
+        "Si les valeurs au-dessus ou au-dessous des bornes sont mauvaises",
+    ),
+    (
+        "Number of runs in a row with such a value",
+        "Zahl der Läufe nacheinander mit einem solchen Wert",
+        "Nombre d’exécutions de suite avec une telle valeur",
+    ),
     (
         "The one version to speak; empty is the best of 1.2 and 1.3",
         "Die eine Version, die gesprochen wird; leer ist die beste von 1.2 und 1.3",

@@ -157,6 +157,22 @@ pub(super) const HELPS: &[Row] = &[
     ),
     ("Its end", "Sein Ende", "Sa fin"),
     ("Its end, `hh:mm`", "Sein Ende, `hh:mm`", "Sa fin, `hh:mm`"),
+    ("A host that reports metrics", "Ein Host, der Messwerte meldet", "Un hôte qui rapporte des mesures"),
+    (
+        "Name or address that is pinged when it is silent; without one it is not pinged",
+        "Name oder Adresse, die angepingt wird, wenn er schweigt; ohne sie wird nicht gepingt",
+        "Nom ou adresse qui reçoit un ping quand il se tait ; sans cela, pas de ping",
+    ),
+    (
+        "Seconds between two reports of its agent",
+        "Sekunden zwischen zwei Berichten seines Agenten",
+        "Secondes entre deux rapports de son agent",
+    ),
+    (
+        "Page of its node_exporter, for monitors with `report` scrape",
+        "Seite seines node_exporter, für Monitore mit `report` scrape",
+        "Page de son node_exporter, pour les moniteurs avec `report` scrape",
+    ),
     ("Its name; unique in the account", "Sein Name; eindeutig im Konto", "Son nom ; unique dans le compte"),
     ("Its recipients", "Ihre Empfänger", "Ses destinataires"),
     ("Its start", "Sein Beginn", "Son début"),

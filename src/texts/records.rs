@@ -4,6 +4,16 @@ use super::row::Row;
 
 /// The history of a monitor.
 pub(super) const HISTORY: &[Row] = &[
+    ("Hosts", "Hosts", "Hôtes"),
+    ("host", "Host", "hôte"),
+    (
+        "Its reports are removed too. A host that a monitor uses cannot be removed.",
+        "Auch seine Berichte werden entfernt. Ein Host, den ein Monitor verwendet, kann nicht entfernt werden.",
+        "Ses rapports sont supprimés aussi. Un hôte qu’un moniteur utilise ne peut pas être supprimé.",
+    ),
+    ("reporting", "meldet", "rapporte"),
+    ("silent", "schweigt", "muet"),
+    ("revoked", "widerrufen", "révoqué"),
     ("History", "Verlauf", "Historique"),
     ("History of {name}", "Verlauf von {name}", "Historique de {name}"),
     ("It has had no outage.", "Er hatte noch keinen Ausfall.", "Il n’a eu aucune panne."),

@@ -175,7 +175,21 @@ pub(super) const HELPS: &[Row] = &[
     ("The collection", "Die Sammlung", "La collection"),
     ("The driver script", "Das Treiberskript", "Le script pilote"),
     ("The host that is scanned", "Der Host, der untersucht wird", "L’hôte analysé"),
-    ("The host whose agent reports", "Der Host, dessen Agent meldet", "L’hôte dont l’agent rapporte"),
+    (
+        "Id or name of the host; required unless `report` is push",
+        "ID oder Name des Hosts; nötig, wenn `report` nicht push ist",
+        "Identifiant ou nom de l’hôte ; requis sauf si `report` est push",
+    ),
+    (
+        "Where values come from: the agent of the host, its `metrics_url`, or calls of a push URL",
+        "Woher Werte kommen: vom Agenten des Hosts, von seiner `metrics_url` oder aus Aufrufen einer Push-URL",
+        "D’où viennent les valeurs : de l’agent de l’hôte, de son `metrics_url` ou d’appels d’une URL de push",
+    ),
+    (
+        "Seconds after `interval` within which a push must follow the last one",
+        "Sekunden nach `interval`, innerhalb derer ein Push auf den letzten folgen muss",
+        "Secondes après `interval` pendant lesquelles un push doit suivre le dernier",
+    ),
     ("The location picks the player", "Der Standort wählt das Gerät", "L’emplacement choisit le lecteur"),
     (
         "The method when `http_method` is CUSTOM",

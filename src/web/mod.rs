@@ -15,6 +15,7 @@ mod forms;
 mod health;
 mod history;
 mod history_bars;
+mod host_values;
 mod html;
 mod known_hosts;
 mod latency;

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::actions::render_buttons;
 use super::history_bars::load_history_bars;
+use super::host_values::render_host_values;
 use super::html::{escape, render_age, render_table_head};
 use super::latency::{LatencyQuery, render_latency};
 use super::live::{LiveBlock, LivePage, LiveRow};
@@ -51,7 +52,11 @@ pub(super) async fn get_page(
         Ok(reliability) => reliability,
         Err(error) => return store_unavailable(&error),
     };
-    let unchanging = reliability + &latency;
+    let host_values = match render_host_values(&state, &monitor, &viewer).await {
+        Ok(host_values) => host_values,
+        Err(error) => return store_unavailable(&error),
+    };
+    let unchanging = host_values + &reliability + &latency;
     let parts = page.render_with(&format!("/monitors/{}", monitor.id), "results", &unchanging);
     let links = render_links(&monitor, &viewer);
     let name = escape(monitor.name());

@@ -21,7 +21,7 @@ const API_PATH_PREFIXES: [&str; 2] = ["/api/", "/legacy-api/"];
 pub(super) async fn assign_request_id_and_log(request: Request, next: Next) -> Response {
     let id = request_id_of_client(request.headers()).unwrap_or_else(random_request_id);
     let started = Instant::now();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let (method, path) = (request.method().clone(), without_push_token(request.uri().path()));
     let span = tracing::info_span!("request", request_id = %id);
     let mut response = next.run(request).instrument(span.clone()).await;
     if API_PATH_PREFIXES.iter().any(|prefix| path.starts_with(prefix)) {
@@ -34,6 +34,12 @@ pub(super) async fn assign_request_id_and_log(request: Request, next: Next) -> R
         response.headers_mut().insert(REQUEST_ID_HEADER, value);
     }
     response
+}
+
+/// Returns the path of a request without the token of a push.
+fn without_push_token(path: &str) -> String {
+    let is_push = ["/push/", "/api/push/"].into_iter().find(|prefix| path.starts_with(prefix));
+    is_push.map_or_else(|| path.to_owned(), |prefix| format!("{prefix}…"))
 }
 
 /// Returns the id that the client sent, if it is short and safe to log; other ids could forge log lines.

@@ -84,6 +84,7 @@ pub fn actions_router(state: ActionsState) -> Router {
     Router::new()
         .route("/monitors/{id}/pause", post(actions::post_pause))
         .route("/monitors/{id}/resume", post(actions::post_resume))
+        .route("/monitors/{id}/push-token", post(actions::post_push_token))
         .route("/monitors/{id}/tests", post(actions::post_test))
         .route("/apply", post(super::apply_page::post_page))
         .route("/monitors/bulk", post(super::bulk::post_bulk))

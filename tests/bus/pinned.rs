@@ -13,11 +13,11 @@ use vigie::bus::contract::{
 use vigie::bus::messages::{
     AssignmentsMessage, BusMessage, CapturePieceMessage, CheckOrderMessage, ClockReplyMessage,
     CommittedChecksMessage, ControllerStatusMessage, EncodedMessage, FirstCheckOrderMessage, MessageKind,
-    OrderReply, OrderReplyMessage, PresenceMessage, RefusedAssignmentMessage, ResultMessage, ResultsMessage,
-    SnapshotHeaderMessage, SnapshotLocationMessage, TracerouteOrderMessage, WatchReplyMessage,
-    WatchRequestMessage, capture_pieces,
+    OrderReply, OrderReplyMessage, PresenceMessage, RefusedAssignmentMessage, ReportedStateReplyMessage,
+    ReportedStateRequestMessage, ResultMessage, ResultsMessage, SnapshotHeaderMessage,
+    SnapshotLocationMessage, TracerouteOrderMessage, WatchReplyMessage, WatchRequestMessage, capture_pieces,
 };
-use vigie::domain::{CheckId, MonitorId, Revision};
+use vigie::domain::{CheckId, MonitorId, ReportedState, Revision, SeriesReadings};
 
 use super::samples::{FlippingSealer, assigned, at, failed_result, presence, updates, without_captures};
 
@@ -68,8 +68,25 @@ fn encoded_now(kind: MessageKind) -> Vec<u8> {
         MessageKind::ClockReply => ClockReplyMessage { now_us: at(9).as_micros() }.to_bytes(),
         MessageKind::WatchRequest => watch_request().to_bytes(),
         MessageKind::WatchReply => watch_reply().to_bytes(),
+        MessageKind::ReportedStateRequest => ReportedStateRequestMessage { monitor_id: 4711 }.to_bytes(),
+        MessageKind::ReportedStateReply => {
+            ReportedStateReplyMessage::from_outcome(Ok(reported_state())).to_bytes()
+        }
     };
     encoded.unwrap()
+}
+
+fn reported_state() -> ReportedState {
+    ReportedState {
+        silent_us: 61_000_000,
+        overdue_after_us: 120_000_000,
+        was_reported: true,
+        address: Some("192.0.2.7".to_owned()),
+        metrics_url: None,
+        series: vec![SeriesReadings { series: "load1".to_owned(), values: vec![0.5, 0.25] }],
+        push: None,
+        agent_version: "0.1.0".to_owned(),
+    }
 }
 
 fn refused() -> RefusedAssignment {
@@ -156,6 +173,8 @@ fn pinned_messages_are_decoded_to_what_they_were() {
     assert_eq!(pinned::<ClockReplyMessage>().now_us, at(9).as_micros());
     assert_eq!(pinned::<WatchRequestMessage>(), watch_request());
     assert_eq!(pinned::<WatchReplyMessage>(), watch_reply());
+    assert_eq!(pinned::<ReportedStateRequestMessage>().monitor_id, 4711);
+    assert_eq!(pinned::<ReportedStateReplyMessage>().into_outcome(), Ok(reported_state()));
     assert_eq!(RefusedAssignment::from(pinned::<RefusedAssignmentMessage>()), refused());
     assert_eq!(pinned::<CommittedChecksMessage>().into_checks(), [CheckId(7)]);
     let header = pinned::<SnapshotHeaderMessage>();

@@ -5,6 +5,7 @@ mod certificates;
 mod dependencies;
 mod faults;
 mod first_checks;
+mod hosts;
 pub mod ledger;
 mod live;
 mod locations;

@@ -36,6 +36,7 @@ replayed! {
     dns_answer in "../fuzz/bodies/dns_answer.rs",
     documents in "../fuzz/bodies/documents.rs",
     ftp in "../fuzz/bodies/ftp.rs",
+    host_report in "../fuzz/bodies/host_report.rs",
     http_answer in "../fuzz/bodies/http_answer.rs",
     imap in "../fuzz/bodies/imap.rs",
     keyword in "../fuzz/bodies/keyword.rs",

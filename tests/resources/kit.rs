@@ -97,6 +97,7 @@ impl Kit {
         let vault = Arc::new(Keyring::ephemeral());
         let resources = ConfigRecordService::new(ConfigRecordServiceDependencies {
             config_store: store.clone(),
+            host_store: store.clone(),
             monitor_cache: monitors.clone(),
             account_cache: accounts.clone(),
             keyring: vault.clone(),

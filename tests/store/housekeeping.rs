@@ -16,6 +16,7 @@ use crate::store::samples::at;
 struct RecordingStore {
     rolled_at: AtomicU64,
     retained: AtomicU64,
+    hosts_rolled_at: AtomicU64,
 }
 
 impl Housekeeping for RecordingStore {
@@ -27,6 +28,11 @@ impl Housekeeping for RecordingStore {
     fn apply_retention(&self, retention: Retention, _: Timestamp) -> StoreFuture<'_, u64> {
         self.retained.store(retention.results.as_secs(), Ordering::Relaxed);
         Box::pin(std::future::ready(Err(StoreError::DiskFull("`vigie.db`".to_owned()))))
+    }
+
+    fn roll_up_hosts(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        self.hosts_rolled_at.store(now.as_micros().unsigned_abs(), Ordering::Relaxed);
+        Box::pin(std::future::ready(Ok(5)))
     }
 }
 
@@ -61,6 +67,8 @@ async fn a_job_runs_at_the_time_of_the_clock_and_is_counted() {
     let (runner, metrics) = runner(store.clone());
     assert_eq!(runner.run_job(HousekeepingJob::RollUp).await, Ok(3));
     assert_eq!(store.rolled_at.load(Ordering::Relaxed), at(77).as_micros().unsigned_abs());
+    assert_eq!(runner.run_job(HousekeepingJob::RollUpHosts).await, Ok(5));
+    assert_eq!(store.hosts_rolled_at.load(Ordering::Relaxed), at(77).as_micros().unsigned_abs());
     assert!(runner.run_job(HousekeepingJob::ApplyRetention).await.is_err());
     assert_eq!(store.retained.load(Ordering::Relaxed), 30 * 86_400);
     let text = metrics.encode();

@@ -1,8 +1,8 @@
 //! Runs the test suite of the store traits over each store.
 
 use vigie::store::{
-    AlertStore, ConfigStore, Housekeeping, Ingest, MissedRunStore, MonitorStore, Outbox, ResultStore,
-    ThrottleStore, TokenStore,
+    AlertStore, ConfigStore, HostStore, Housekeeping, Ingest, MissedRunStore, MonitorStore, Outbox,
+    PushStore, ResultStore, ThrottleStore, TokenStore,
 };
 
 /// All traits of a store.
@@ -17,6 +17,8 @@ pub trait Store:
     + ThrottleStore
     + AlertStore
     + Outbox
+    + HostStore
+    + PushStore
 {
 }
 impl<T> Store for T where
@@ -31,6 +33,8 @@ impl<T> Store for T where
         + ThrottleStore
         + AlertStore
         + Outbox
+        + HostStore
+        + PushStore
 {
 }
 
@@ -88,6 +92,14 @@ over_both_stores! {
         missed_runs_count_in_the_hours_that_they_were_planned_in,
         results_that_arrive_after_retention_leave_older_rollups_alone,
         any_order_of_results_and_roll_ups_gives_the_same_rollups;
+    hosts:
+        reports_become_state_and_history_once,
+        blocks_and_hours_are_rolled_up_and_late_reports_counted,
+        old_history_is_removed_by_span,
+        a_removed_host_leaves_nothing;
+    pushes:
+        a_token_leads_to_its_monitor_until_it_is_replaced,
+        pushes_and_starts_are_kept_apart;
     monitors:
         monitors_are_returned_in_their_newest_revision,
         file_keys_keep_their_ids_after_removal_and_return,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
-use vigie::api::{ApiState, v3};
+use vigie::api::{ApiState, push, v3};
 use vigie::catalog::{AccountCache, InstanceData, MobileSettings, MonitorCache};
 use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{
@@ -24,6 +24,7 @@ use vigie::domain::{
 use vigie::pipeline::{AgentStatus, PlanError, PlanFuture, Planner};
 use vigie::schema::Monitor;
 use vigie::service::agents::{AgentService, AgentServiceDependencies, TrustFile};
+use vigie::service::hosts::{HostService, HostServiceDependencies, PushService};
 use vigie::service::monitors;
 use vigie::service::{
     AccountService, AlertService, AlertServiceDependencies, ConfigRecordService,
@@ -116,8 +117,17 @@ impl App {
             Arc::clone(&timer),
         ));
         let metrics = Arc::new(Metrics::new());
+        let host_dependencies = HostServiceDependencies {
+            config_store: Arc::clone(&config),
+            host_store: store.clone(),
+            push_store: store.clone(),
+            monitor_cache: Arc::clone(&monitor_cache),
+            account_cache: Arc::clone(&account_cache),
+            clock: Arc::clone(&timer),
+        };
         let resources = Arc::new(ConfigRecordService::new(ConfigRecordServiceDependencies {
             config_store: Arc::clone(&config),
+            host_store: store.clone(),
             monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&account_cache),
             keyring: Arc::clone(&vault),
@@ -163,6 +173,8 @@ impl App {
             monitor_service: monitors,
             record_service: resources,
             agent_service: agents,
+            host_service: Arc::new(HostService::new(host_dependencies.clone())),
+            push_service: Arc::new(PushService::new(host_dependencies, planner.clone())),
             alert_service: alerts,
             on_demand_tests,
             result_shares,
@@ -170,7 +182,7 @@ impl App {
             upload_permits: Arc::default(),
             clock: timer,
         };
-        let router = v3::router(state.clone());
+        let router = v3::router(state.clone()).merge(push::router(state.clone()));
         Self { state, router, store, planner, clock, monitors: monitor_cache, metrics, folder }
     }
 
@@ -289,6 +301,11 @@ pub struct Reply {
 }
 
 impl Client {
+    /// Returns it with this token in place of its own.
+    pub fn with_token(self, token: impl Into<String>) -> Self {
+        Self { token: Some(token.into()), ..self }
+    }
+
     pub async fn get(&self, path: &str) -> Reply {
         self.send(Method::GET, path, &[], "").await
     }

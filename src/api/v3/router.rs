@@ -50,6 +50,8 @@ fn build_operation_router(state: ApiState) -> OperationRouter {
         super::rollups::add_routes,
         super::records::add_routes,
         super::agents::add_routes,
+        super::hosts::add_routes,
+        super::push_tokens::add_routes,
         super::event_series::add_routes,
         super::episodes::add_routes,
         super::notifications::add_routes,

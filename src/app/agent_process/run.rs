@@ -18,6 +18,7 @@ use crate::app::host_probe_builder::HostProbeBuilder;
 use crate::app::key_file::key_file_location;
 use crate::app::location_agents::AgentStarter;
 use crate::app::reload::configuration_error;
+use crate::app::report_sources::RemoteReports;
 use crate::app::signals::{SignalRequest, Signals};
 use crate::app::supervisor::Supervisor;
 use crate::app::{browser_setup, systemd};
@@ -161,9 +162,12 @@ impl RunningAgent {
             Some(observer) => Arc::new(ObservedOutbox { observer, outbox: Arc::clone(&outbox) }),
             None => outbox.clone(),
         };
+        let probe_builder = HostProbeBuilder::new(settings.probe.clone());
+        let reports = RemoteReports { connection: connection.clone(), identity };
+        probe_builder.set_report_source(Arc::new(reports));
         let starter = AgentStarter {
             result_sink,
-            probe_builder: Arc::new(HostProbeBuilder::new(settings.probe.clone())),
+            probe_builder: Arc::new(probe_builder),
             clock: clock.clone(),
             metrics: Arc::clone(&metrics),
             supervisor: Arc::clone(&supervisor),

@@ -10,6 +10,7 @@ mod location_bus;
 mod location_port;
 mod order;
 mod presence;
+mod reported_state;
 mod result_receiver;
 mod result_transport;
 
@@ -26,5 +27,6 @@ pub use order::{CheckOrder, FirstCheckOrder, OrderError, TracerouteOrder};
 pub use presence::{
     AgentLoad, AgentNetwork, MAX_NETWORK_ENTRIES, MAX_NETWORK_TEXT_BYTES, Presence, SpoolLoad,
 };
+pub use reported_state::ReportedStateSource;
 pub use result_receiver::{ResultCaptures, ResultReceiver, ResultSink};
 pub use result_transport::{DeliveryReports, ResultTransport, SendError, Urgency};

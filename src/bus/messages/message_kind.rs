@@ -71,4 +71,8 @@ message_kinds! {
     WatchRequest = 21, "watch_request", KIB;
     /// Where the agent follows them from.
     WatchReply = 22, "watch_reply", KIB;
+    /// A question for what hosts reported.
+    ReportedStateRequest = 23, "reported_state_request", KIB;
+    /// What hosts reported.
+    ReportedStateReply = 24, "reported_state_reply", 256 * KIB;
 }

@@ -16,7 +16,10 @@ mod snapshot_object;
 pub mod subjects;
 
 pub use account_push::{AccountPushError, push_account_jwt};
-pub use agent::{AgentBus, AgentBusDependencies, AgentIdentity, NatsResultTransport, measure_clock_offset};
+pub use agent::{
+    AgentBus, AgentBusDependencies, AgentIdentity, NatsResultTransport, ask_reported_state,
+    measure_clock_offset,
+};
 pub use connection::{NatsConnection, NatsError};
 pub use control::{
     NatsBus, NatsBusDependencies, NatsBusTask, PublishPermission, RegisteredAgent, RemoteLocation,

@@ -38,7 +38,7 @@ pub(super) fn build_notification_content(
         deciding_result.and_then(|deciding_result| (sources.result_by_check)(deciding_result.check_id));
     let (status, status_text) = status_line(draft, result, sources.now);
     NotificationContent {
-        kind: draft.kind,
+        kind: draft.kind.for_monitor_type(monitor.monitor_type()),
         customer: monitor.customer,
         account_name: account.name.clone(),
         brand: account.brand.clone(),

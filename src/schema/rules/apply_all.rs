@@ -2,7 +2,8 @@
 
 use super::rule_context::{RuleContext, RuleInput};
 use super::{
-    address, billing_plans, collections, dependencies, locations, properties, scripts, steps, type_specific,
+    address, billing_plans, collections, dependencies, host_agent, locations, properties, scripts, steps,
+    type_specific,
 };
 use crate::syntax::ValidationError;
 
@@ -20,5 +21,6 @@ pub(in crate::schema) fn apply_all(input: &RuleInput<'_>, errors: &mut Vec<Valid
     billing_plans::check(&mut cx);
     properties::check(&mut cx);
     dependencies::check(&mut cx);
+    host_agent::check(&mut cx);
     errors.append(&mut cx.errors);
 }

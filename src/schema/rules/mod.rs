@@ -6,6 +6,7 @@ mod billing_plans;
 mod browsers;
 mod collections;
 mod dependencies;
+mod host_agent;
 mod locations;
 mod properties;
 mod rule_context;
@@ -15,5 +16,6 @@ mod type_specific;
 mod warnings;
 
 pub(super) use apply_all::apply_all;
+pub use host_agent::PUSH_METRIC;
 pub(super) use rule_context::RuleInput;
 pub(super) use warnings::warnings;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::monitor_document::MonitorDocument;
 use super::browsers::missing_browser_warning;
 use super::rule_context::RuleInput;
-use super::{collections, scripts};
+use super::{collections, host_agent, scripts};
 use crate::domain::MonitorType;
 use crate::script::language::Script;
 
@@ -20,6 +20,7 @@ pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
         http3_with_old_tls_warning(input),
         unsupported_type_warning(input),
         missing_browser_warning(input.document, input.context.browsers),
+        host_agent::unknown_host_warning(input),
     ];
     warnings
         .into_iter()

@@ -8,6 +8,7 @@ pub mod browser;
 mod checked_fields;
 mod for_type;
 pub mod ftp;
+pub mod hosts;
 pub mod ids;
 pub mod mail;
 pub mod mobile;

@@ -139,9 +139,15 @@ pub static THRESHOLD: FieldTable = FieldTable::new(
     "Threshold",
     "Bounds of a metric of a host",
     &[&[
-        Field::text("metric", 255, "The metric").required(),
+        Field::text("metric", 255, "The metric, all of its series or one: `disk_used_percent{mount=\"/\"}`")
+            .required(),
         Field::new("warning", ANY_NUMBER, "From this value on it is a warning"),
         Field::new("error", ANY_NUMBER, "From this value on it is an error"),
+        Field::choice("direction", &["above", "below"], "Whether values above or below the bounds are bad")
+            .vigie_extension(),
+        Field::int("for", 1, 10, "Number of runs in a row with such a value")
+            .with_default(DefaultValue::Int(1))
+            .vigie_extension(),
     ]],
 );
 

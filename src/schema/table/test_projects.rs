@@ -1,6 +1,6 @@
 //! `api`, `collection-api`, `selenium`, `security-scan` and `hostagent` (fields.md 2).
 
-use super::super::field::{Field, FieldTable, FieldType};
+use super::super::field::{DefaultValue, Field, FieldTable, FieldType};
 use super::browser::{CAPTURE_FIELDS, MAX_SCRIPT_CHARS};
 use super::shared::{DEPENDENCY_FIELDS, IDENTITY_FIELDS, READ_ONLY_FIELDS, SCHEDULE_FIELDS};
 use super::sub_objects::THRESHOLD;
@@ -87,11 +87,28 @@ pub static SECURITY_SCAN: FieldTable = FieldTable::new(
     &[IDENTITY_FIELDS, SECURITY_SCAN_FIELDS, SCHEDULE_FIELDS, DEPENDENCY_FIELDS, READ_ONLY_FIELDS],
 );
 
+/// 35 days, for jobs that run once a month.
+const MAX_GRACE_S: i64 = 35 * 24 * 3600;
+
 static THRESHOLD_ITEM: FieldType = FieldType::Object(&THRESHOLD);
 
 static HOST_AGENT_FIELDS: &[Field] = &[
-    Field::text("host_id", 255, "The host whose agent reports").required(),
+    Field::text("host_id", 255, "Id or name of the host; required unless `report` is push"),
     Field::list("thresholds", &THRESHOLD_ITEM, 200, "Bounds of its metrics"),
+    Field::choice(
+        "report",
+        &["agent", "scrape", "push"],
+        "Where values come from: the agent of the host, its `metrics_url`, or calls of a push URL",
+    )
+    .vigie_extension(),
+    Field::int(
+        "grace",
+        0,
+        MAX_GRACE_S,
+        "Seconds after `interval` within which a push must follow the last one",
+    )
+    .with_default(DefaultValue::Int(60))
+    .vigie_extension(),
 ];
 
 /// `hostagent`.

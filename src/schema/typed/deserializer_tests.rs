@@ -353,6 +353,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_record::<UserSettings<'_>>();
     report.compare_record::<LocationSettings<'_>>();
     report.compare_record::<AgentSettings<'_>>();
+    report.compare_record::<HostSettings<'_>>();
     report.compare_record::<LocationKeySettings>();
     report.compare_record::<CertificateSettings<'_>>();
     report.compare_record::<PropertySettings<'_>>();

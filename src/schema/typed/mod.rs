@@ -9,6 +9,7 @@ pub mod collection;
 pub mod connection;
 mod deserializer;
 pub mod ftp;
+pub mod host_agent;
 mod invalid_settings;
 pub mod keyword;
 pub mod mail;

@@ -118,7 +118,7 @@ impl ConfigRecordService {
         // The monitor that the record refers to must not be removed before the record is stored.
         let _monitors_lock = self.lock_monitors_shared(definition).await;
         let cx = RecordContext { parent_id, ..self.context(caller, definition).await? };
-        let draft = match parsed_draft {
+        let mut draft = match parsed_draft {
             Some(draft) => draft,
             None => super::kind_rules::creation_draft(&cx, body).await?,
         };
@@ -147,6 +147,9 @@ impl ConfigRecordService {
             (definition.kind, draft.fields.get("event").and_then(Value::as_str))
         {
             self.dependencies.metrics.record_event(caller.customer, event_type);
+        }
+        if let Some(complete_response) = draft.complete_response.take() {
+            draft.create_response_fields.extend(complete_response(id));
         }
         Ok(SavedObject {
             id,
@@ -315,7 +318,7 @@ impl ConfigRecordService {
         RecordContext::new(&self.dependencies, caller, definition).await
     }
 
-    /// Like [`Self::context`], with the agents if objects of this kind show them.
+    /// Like [`Self::context`], with the agents or reports if objects of this kind show them.
     pub(super) async fn showing_context<'a>(
         &'a self,
         caller: &'a Caller,
@@ -325,7 +328,12 @@ impl ConfigRecordService {
         let live_agent_lookup = self.live_agent_lookup.read().clone();
         let config_store = &*self.dependencies.config_store;
         let agent_states = AgentStates::load(definition.kind, config_store, live_agent_lookup).await?;
-        Ok(RecordContext { agent_states, ..cx })
+        let host_summaries = match definition.kind {
+            ConfigRecordKind::Host => self.dependencies.host_store.host_summaries().await?,
+            _ => Vec::new(),
+        };
+        let host_summaries = host_summaries.into_iter().map(|summary| (summary.host_id, summary)).collect();
+        Ok(RecordContext { agent_states, host_summaries, ..cx })
     }
 
     /// Commits the changes in one transaction, then invalidates the account cache and notifies watchers.

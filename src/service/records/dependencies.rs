@@ -6,7 +6,7 @@ use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::pipeline::Planner;
 use crate::service::accounts::AccountService;
-use crate::store::ConfigStore;
+use crate::store::{ConfigStore, HostStore};
 use crate::telemetry::Metrics;
 use crate::vault::Keyring;
 
@@ -15,6 +15,8 @@ use crate::vault::Keyring;
 pub struct ConfigRecordServiceDependencies {
     /// Stores the records.
     pub config_store: Arc<dyn ConfigStore>,
+    /// Stores what hosts report.
+    pub host_store: Arc<dyn HostStore>,
     /// The monitors that records are attached to.
     pub monitor_cache: Arc<MonitorCache>,
     /// Supplies account data; invalidated by changes.

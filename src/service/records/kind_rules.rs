@@ -3,8 +3,8 @@
 use super::record_context::RecordContext;
 use super::record_draft::RecordDraft;
 use super::{
-    account, agent, blackout, certificate, event, location, notifier_group, performance_alert, property,
-    recipient, sla, template, user, view,
+    account, agent, blackout, certificate, event, host, location, notifier_group, performance_alert,
+    property, recipient, sla, template, user, view,
 };
 use crate::domain::{ConfigRecord, ConfigRecordKind};
 use crate::service::caller::ServiceError;
@@ -35,6 +35,7 @@ pub(super) async fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Resul
         ConfigRecordKind::Sla => sla::creation_draft(cx, body),
         ConfigRecordKind::PerformanceAlert => performance_alert::creation_draft(cx, body).await,
         ConfigRecordKind::View => view::creation_draft(cx, body).await,
+        ConfigRecordKind::Host => host::creation_draft(cx, body),
         ConfigRecordKind::Certificate
         | ConfigRecordKind::Customer
         | ConfigRecordKind::Test
@@ -63,6 +64,7 @@ pub(super) async fn change_draft(
         ConfigRecordKind::PerformanceAlert => performance_alert::change_draft(cx, old, body),
         ConfigRecordKind::Agent => agent::change_draft(old, body),
         ConfigRecordKind::View => view::change_draft(cx, old, body),
+        ConfigRecordKind::Host => host::change_draft(cx, old, body),
         ConfigRecordKind::Certificate
         | ConfigRecordKind::Event
         | ConfigRecordKind::Test
@@ -84,6 +86,7 @@ pub(super) async fn removal_draft(
         ConfigRecordKind::Blackout => blackout::check_removal(cx, old)?,
         ConfigRecordKind::Recipient => return recipient::removal_draft(cx, old).await,
         ConfigRecordKind::Template => template::check_removal(cx, old)?,
+        ConfigRecordKind::Host => host::check_removal(cx, old)?,
         ConfigRecordKind::NotifierGroup
         | ConfigRecordKind::Sla
         | ConfigRecordKind::PerformanceAlert

@@ -15,6 +15,7 @@ mod certificate;
 mod config_record_service;
 mod dependencies;
 mod event;
+mod host;
 mod kind_rules;
 mod location;
 mod location_list;

@@ -1,5 +1,6 @@
 //! Context of one call on records: the caller, the kind of record and the account data.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::agent_states::AgentStates;
@@ -7,7 +8,7 @@ use super::dependencies::ConfigRecordServiceDependencies;
 use super::record_definition::RecordDefinition;
 use crate::catalog::AccountSnapshot;
 use crate::catalog::record_settings::settings_or_skip;
-use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, Timestamp};
+use crate::domain::{ConfigRecord, ConfigRecordKind, CustomerId, HostId, HostSummary, Timestamp};
 use crate::schema::typed::record::LocationSettings;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, NewAuditEntry};
@@ -24,6 +25,8 @@ pub(super) struct RecordContext<'a> {
     pub(super) parent_id: Option<i64>,
     /// What is known about agents; set to show agents and locations.
     pub(super) agent_states: AgentStates,
+    /// The newest reports of hosts; set to show hosts.
+    pub(super) host_summaries: HashMap<HostId, HostSummary>,
 }
 
 impl<'a> RecordContext<'a> {
@@ -41,6 +44,7 @@ impl<'a> RecordContext<'a> {
             account,
             parent_id: None,
             agent_states: AgentStates::default(),
+            host_summaries: HashMap::new(),
         })
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::domain::{ConfigRecordKind, Permission};
-use crate::schema::table::{FieldTable, agents, alerting, records, requests, shares, views};
+use crate::schema::table::{FieldTable, agents, alerting, hosts, records, requests, shares, views};
 
 /// A kind of record.
 pub(super) struct RecordDefinition {
@@ -65,6 +65,7 @@ static USER: RecordDefinition = RecordDefinition {
     is_referenced_by_monitors: false,
     ..admin_editable(ConfigRecordKind::User, &records::USER)
 };
+static HOST: RecordDefinition = admin_editable(ConfigRecordKind::Host, &hosts::HOST);
 static LOCATION: RecordDefinition = admin_editable(ConfigRecordKind::Location, &records::LOCATION_RECORD);
 static PROPERTY: RecordDefinition = admin_editable(ConfigRecordKind::Property, &records::PROPERTY);
 static CERTIFICATE: RecordDefinition = admin_editable(ConfigRecordKind::Certificate, &records::CERTIFICATE);
@@ -127,6 +128,7 @@ pub(super) fn record_definition(kind: ConfigRecordKind) -> &'static RecordDefini
     match kind {
         ConfigRecordKind::Customer => &CUSTOMER,
         ConfigRecordKind::User => &USER,
+        ConfigRecordKind::Host => &HOST,
         ConfigRecordKind::Location => &LOCATION,
         ConfigRecordKind::Property => &PROPERTY,
         ConfigRecordKind::Certificate => &CERTIFICATE,

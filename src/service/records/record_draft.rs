@@ -32,6 +32,8 @@ pub(super) struct RecordDraft {
     pub(super) warnings: Vec<String>,
     /// Fields that only the response to this change contains, such as an enrolment secret.
     pub(super) create_response_fields: Map<String, Value>,
+    /// Returns further such fields for the id of a new record, which the commit gives it.
+    pub(super) complete_response: Option<Box<dyn FnOnce(i64) -> Map<String, Value> + Send + Sync>>,
 }
 
 impl RecordDraft {

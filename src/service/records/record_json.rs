@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::record_context::RecordContext;
-use super::{agent, event, location, notifier_group, performance_alert, recipient, sla, template, view};
+use super::{
+    agent, event, host, location, notifier_group, performance_alert, recipient, sla, template, view,
+};
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::{format_utc_time, format_window_time};
 use crate::domain::{ConfigRecord, ConfigRecordKind, LocationId};
@@ -51,6 +53,7 @@ fn computed_field(cx: &RecordContext<'_>, record: &ConfigRecord, name: &str) -> 
             location::health_to_json(enrolled_count, alive_count)
         }
         (ConfigRecordKind::Location, "managed") => json!(false),
+        (ConfigRecordKind::Host, name) => return host::computed_field(cx, record, name),
         (ConfigRecordKind::Agent, name) => return agent::computed_field(cx, record, name),
         (ConfigRecordKind::Recipient, name) => return recipient::computed_field(cx, record, name),
         (ConfigRecordKind::NotifierGroup, name) => return notifier_group::computed_field(cx, record, name),

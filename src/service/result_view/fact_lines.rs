@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::units::{days_between, format_duration, format_grouped};
 use crate::domain::{
-    Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, RoundTripFacts, Timestamp,
-    TlsFacts, format_peer,
+    Certificate, CheckResult, DnsFacts, FtpFacts, HostFacts, HttpFacts, MailFacts, PingFacts, RoundTripFacts,
+    Timestamp, TlsFacts, format_peer,
 };
+use crate::evaluate::threshold::format_number;
 
 /// Labels of the facts about certificates; lines without a label that follow belong to them.
 pub const CERTIFICATE_LABELS: [&str; 2] = ["certificate", "issuer"];
@@ -45,6 +46,9 @@ pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
     }
     if let Some(ftp) = &result.facts.ftp {
         lines.push_ftp(ftp);
+    }
+    if let Some(host) = &result.facts.host {
+        lines.push_host(host);
     }
     lines.0
 }
@@ -209,6 +213,32 @@ impl FactLineBuilder {
         }
         for (index, error) in ping.icmp_errors.iter().enumerate() {
             self.push(if index == 0 { "errors" } else { "" }, error);
+        }
+    }
+
+    fn push_host(&mut self, host: &HostFacts) {
+        if !host.host_agent_version.is_empty() {
+            self.push("agent", format!("version {}", host.host_agent_version));
+        }
+        let last_push = [
+            host.push_exit_code.map(|code| format!("exit code {code}")),
+            host.push_duration_us.map(format_round_trip),
+            Some(host.push_message.clone()).filter(|message| !message.is_empty()),
+        ];
+        let last_push: Vec<String> = last_push.into_iter().flatten().collect();
+        if !last_push.is_empty() {
+            self.push("push", last_push.join(", "));
+        }
+        if let Some(running_us) = host.push_running_us {
+            self.push("job", format!("runs for {} s", running_us / 1_000_000));
+        }
+        for (index, value) in host.host_values.iter().enumerate() {
+            let bounds = [("warning", value.warning), ("error", value.error)]
+                .into_iter()
+                .filter_map(|(name, bound)| bound.map(|bound| format!("{name} {}", format_number(bound))));
+            let bounds = bounds.collect::<Vec<_>>().join(", ");
+            let text = format!("{} = {} ({bounds})", value.series, format_number(value.value));
+            self.push(if index == 0 { "values" } else { "" }, text);
         }
     }
 

@@ -32,4 +32,7 @@ pub trait Housekeeping: Send + Sync + 'static {
     /// Removes data older than `retention`, in chunks so that writers are not blocked; returns how many rows were
     /// removed.
     fn apply_retention(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64>;
+
+    /// Writes the rows of the history of hosts whose blocks and hours ended a minute before `now`; returns how many.
+    fn roll_up_hosts(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 }

@@ -11,11 +11,13 @@ use crate::schema::Monitor;
 use super::alerts::{AlertStore, Outbox};
 use super::config_store::ConfigStore;
 use super::future::StoreFuture;
+use super::hosts::HostStore;
 use super::housekeeping::Housekeeping;
 use super::ingest::Ingest;
 use super::missed_runs::MissedRunStore;
 use super::monitors::MonitorStore;
 use super::performance_alerts::PerformanceAlertStore;
+use super::pushes::PushStore;
 use super::results::ResultStore;
 use super::throttles::ThrottleStore;
 use super::tokens::TokenStore;
@@ -33,6 +35,8 @@ pub trait Store:
     + AlertStore
     + Outbox
     + PerformanceAlertStore
+    + HostStore
+    + PushStore
 {
     /// Returns where it is, for messages: the path of the file, or the URL without its password.
     fn describe(&self) -> &str;

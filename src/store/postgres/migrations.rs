@@ -14,6 +14,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("migrations/3.sql"), usable_since: 1 },
     Migration { sql: include_str!("migrations/4.sql"), usable_since: 1 },
     Migration { sql: include_str!("migrations/5.sql"), usable_since: 1 },
+    Migration { sql: include_str!("migrations/6.sql"), usable_since: 1 },
 ];
 
 /// A migration to the next version.

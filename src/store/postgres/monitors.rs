@@ -11,9 +11,9 @@ use crate::schema::Monitor;
 use crate::store::contract::{AuditEntryByIndex, MonitorStore, StoreError, StoreFuture, StoredMonitor};
 use crate::store::rows::monitor_row::{MonitorColumns, MonitorRow};
 
-use super::audit;
 use super::error::{PgError, PgResult};
 use super::store::PostgresStore;
+use super::{audit, pushes};
 
 /// Monitors that one statement writes.
 const CHUNK_MONITORS: usize = 1000;
@@ -219,6 +219,7 @@ pub(super) async fn mark_removed(
         return Ok(false);
     }
     sqlx::query("DELETE FROM location_states WHERE monitor_id = $1").bind(id.0).execute(&mut *conn).await?;
+    pushes::delete_pushes(conn, id).await?;
     // The parent of a Notifier blackout is a recipient, whose id may equal that of a monitor.
     sqlx::query(
         "DELETE FROM records WHERE kind IN ('blackout', 'test', 'sla', 'performance_alert') AND parent_id = $1

@@ -12,7 +12,7 @@ use crate::store::rows::record_row::{NewRecordRow, UpdatedRecordRow};
 use super::error::PgResult;
 use super::monitors::to_change_error;
 use super::paged_query::{BoundValue, PagedQuery};
-use super::tokens;
+use super::{hosts, tokens};
 
 const COLUMNS: &str =
     "id, kind, customer, parent_id, unique_key, revision, created_at, created_by, modified_at,
@@ -86,6 +86,9 @@ pub(super) async fn delete(
         .rows_affected();
     if removed > 0 && kind == ConfigRecordKind::User {
         tokens::delete_for_user(conn, id).await?;
+    }
+    if removed > 0 && kind == ConfigRecordKind::Host {
+        hosts::delete_host(conn, id).await?;
     }
     Ok(removed > 0)
 }

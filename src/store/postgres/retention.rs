@@ -34,6 +34,10 @@ impl Housekeeping for PostgresStore {
     fn apply_retention(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(apply_retention(self, retention, now))
     }
+
+    fn roll_up_hosts(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.roll_up_hosts_due(now))
+    }
 }
 
 /// Removes data older than `retention`; returns how many rows were removed. What lies in a partition stays until the
@@ -83,6 +87,7 @@ async fn apply_retention(
     removed += store.delete_in_chunks(DELETE_AUDIT_ENTRIES, cutoff_us(retention.audit_entries)).await?;
     // Episodes and notifications refer to single results and are kept as long.
     removed += store.remove_finished_before(now - retention.results).await?;
+    removed += store.remove_old_host_history(now).await?;
     Ok(removed)
 }
 

@@ -15,4 +15,8 @@ impl Housekeeping for SqliteStore {
     fn apply_retention(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(apply_retention(self, retention, now))
     }
+
+    fn roll_up_hosts(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.roll_up_hosts_due(now))
+    }
 }

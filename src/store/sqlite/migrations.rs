@@ -28,6 +28,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration { sql: include_str!("migrations/13.sql"), after_sql: |_| Ok(()) },
     Migration { sql: include_str!("migrations/14.sql"), after_sql: |_| Ok(()) },
     Migration { sql: include_str!("migrations/15.sql"), after_sql: |_| Ok(()) },
+    Migration { sql: include_str!("migrations/16.sql"), after_sql: |_| Ok(()) },
 ];
 
 /// A migration to the next version: SQL statements, and code for what SQL cannot compute, in one transaction.

@@ -9,11 +9,11 @@ use crate::store::contract::{AuditEntryByIndex, MonitorStore, StoreError, StoreF
 use crate::store::rows::decode::RowLocator;
 use crate::store::rows::monitor_row::{MonitorColumns, MonitorRow};
 
-use super::audit;
 use super::change_error::{ChangeError, to_change_error};
 use super::decode::text_column;
 use super::store::SqliteStore;
 use super::writer::WriteContext;
+use super::{audit, pushes};
 
 /// Inserts a new monitor; returns its id.
 pub(super) fn insert(conn: &Connection, row: &MonitorRow) -> Result<i64, ChangeError> {
@@ -194,6 +194,7 @@ pub(super) fn mark_removed(
         .execute(params![id.0, now, expected_revision.map(|revision| revision.0)])?;
     if updated_rows > 0 {
         conn.prepare_cached("DELETE FROM states WHERE monitor_id = ?1")?.execute([id.0])?;
+        pushes::delete_pushes(conn, id)?;
         // The parent of a Notifier blackout is a recipient, whose id may equal that of a monitor.
         conn.prepare_cached(
             "DELETE FROM records WHERE kind IN ('blackout', 'test', 'sla', 'performance_alert') AND assoc = ?1

@@ -9,7 +9,7 @@ use crate::store::contract::{ConfigRecordFilter, Paginated, Pagination, StoreErr
 
 use super::change_error::{ChangeError, to_change_error};
 use super::paged_query::PagedQuery;
-use super::tokens;
+use super::{hosts, tokens};
 use crate::store::rows::decode::RowLocator;
 use crate::store::rows::record_row::{NewRecordRow, UpdatedRecordRow};
 use crate::store::sqlite::decode::{json_object_column, text_column};
@@ -83,6 +83,9 @@ pub(super) fn delete(
         .execute(params![id, kind.name(), expected_revision.0])?;
     if removed > 0 && kind == ConfigRecordKind::User {
         tokens::delete_for_user(conn, id)?;
+    }
+    if removed > 0 && kind == ConfigRecordKind::Host {
+        hosts::delete_host(conn, id)?;
     }
     Ok(removed > 0)
 }

@@ -75,6 +75,7 @@ pub(super) async fn apply_retention(
     removed += remove_audit_entries(store, cutoff_us(retention.audit_entries)).await?;
     // Episodes and notifications refer to single results and are kept as long.
     removed += store.remove_finished_before(now - retention.results).await?;
+    removed += store.remove_old_host_history(now).await?;
     shrink_file(store).await?;
     Ok(removed)
 }

@@ -25,6 +25,8 @@ struct Buttons<'a> {
     may_run: bool,
     may_edit: bool,
     is_paused: bool,
+    /// Whether a job pushes what it shows.
+    is_pushed: bool,
     /// Whether no file manages it.
     is_changeable: bool,
     t: Locale,
@@ -42,6 +44,7 @@ pub(in crate::web) fn render_buttons(monitor: &Monitor, viewer: &Viewer, now: Ti
         may_run: allows_tests && caller.allows(Permission::Edit),
         may_edit: caller.allows(Permission::Edit),
         is_paused: monitor.paused_until(now).is_some(),
+        is_pushed: monitor.document.is_pushed(),
         is_changeable: !matches!(monitor.origin, Origin::File { .. }),
         t: viewer.locale(),
     };

@@ -3,6 +3,7 @@
 mod buttons;
 mod monitor_actions;
 mod own_form;
+mod push_token;
 mod refusal;
 mod state;
 mod test_page;
@@ -13,6 +14,7 @@ pub(super) use own_form::{
     FormSender, FormSession, MAX_BUTTON_FORM_BYTES, MAX_MONITOR_FORM_BYTES, OwnForm, read_form_of_anybody,
     read_form_of_person, read_own_form,
 };
+pub(super) use push_token::post_push_token;
 pub(super) use refusal::refused;
 pub use state::ActionsState;
 pub(super) use test_page::{get_draft_test_page, get_test_page, is_test_path, test_page_of};

@@ -70,7 +70,7 @@ pub(in crate::web) async fn post_test(
 }
 
 /// Reads the form of an action on the monitor `id`, and finds who does it.
-async fn read_action(
+pub(super) async fn read_action(
     state: &ActionsState,
     id: &str,
     request: Request,

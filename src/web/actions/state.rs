@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::service::hosts::PushService;
 use crate::service::{MonitorService, OnDemandTests};
 use crate::web::page_auth::PageAuth;
 use crate::web::page_state::PageState;
@@ -15,6 +16,8 @@ pub struct ActionsState {
     pub auth: PageAuth,
     /// Changes monitors.
     pub monitor_service: Arc<MonitorService>,
+    /// Makes push URLs.
+    pub push_service: Arc<PushService>,
     /// Runs checks on demand.
     pub on_demand_tests: Arc<OnDemandTests>,
 }

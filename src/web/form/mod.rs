@@ -35,3 +35,4 @@ pub(super) use form_page::{get_edit_form, get_new_form, get_saved, post_edit_for
 pub(super) use kept_form::{continue_page, read_kept_form};
 pub(super) use labels::error_text;
 pub(super) use removal::{get_removal, post_removal};
+pub(super) use saved_page::SavedPage;

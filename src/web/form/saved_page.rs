@@ -7,17 +7,17 @@ use crate::texts::Locale;
 /// What stands on the page after a form was saved.
 #[derive(Template)]
 #[template(path = "saved.html", config = "src/web/askama.toml")]
-pub(super) struct SavedPage<'a> {
+pub(in crate::web) struct SavedPage<'a> {
     /// What was done.
-    pub(super) heading: String,
+    pub(in crate::web) heading: String,
     /// Names and values that only this page shows, such as the secret of a location.
-    pub(super) values: Vec<(String, String)>,
+    pub(in crate::web) values: Vec<(String, String)>,
     /// Warnings for the author, in English as in the API.
-    pub(super) warnings: &'a [String],
+    pub(in crate::web) warnings: &'a [String],
     /// Path and name of the page to go on with.
-    pub(super) next: (String, &'a str),
+    pub(in crate::web) next: (String, &'a str),
     /// Path of the form.
-    pub(super) edit_path: Option<String>,
+    pub(in crate::web) edit_path: Option<String>,
     /// The language.
-    pub(super) t: Locale,
+    pub(in crate::web) t: Locale,
 }

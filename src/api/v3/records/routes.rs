@@ -5,6 +5,7 @@ use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::domain::{ConfigRecordKind, Permission};
 use crate::schema::table::agents::AGENT;
+use crate::schema::table::hosts::{HOST, HOST_TOKEN};
 use crate::schema::table::operations::BULK_EDIT_RESULT;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_ENROLMENT, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
@@ -14,6 +15,7 @@ pub(in crate::api::v3) fn add_routes(router: OperationRouter) -> OperationRouter
     let router = add_user_routes(router);
     let router = add_location_routes(router);
     let router = add_agent_routes(router);
+    let router = add_host_routes(router);
     let router = add_property_routes(router);
     let router = add_certificate_routes(router);
     let router = add_view_routes(router);
@@ -68,6 +70,23 @@ fn add_agent_routes(router: OperationRouter) -> OperationRouter {
         operations.add_list(router, "listAgents", "Agents of locations on other hosts, revoked ones too");
     let router = operations.add_get(router, "getAgent", "One agent");
     operations.add_update(router, "updateAgent", "Change the name of an agent", Permission::Administer)
+}
+
+/// Tokens, reports and history are in `api::v3::hosts`.
+fn add_host_routes(router: OperationRouter) -> OperationRouter {
+    let operations = RecordOperations::new(ConfigRecordKind::Host, &HOST, "hosts", "/hosts", "/hosts/{id}");
+    let router = operations.add_list(router, "listHosts", "Hosts that report metrics");
+    let router = operations.add_get(router, "getHost", "One host");
+    let summary = "Create a host; the token of its agent is returned only here";
+    let router =
+        operations.add_create(router, "createHost", summary, Permission::Administer, Some(&HOST_TOKEN));
+    let router = operations.add_update(router, "updateHost", "Change a host", Permission::Administer);
+    operations.add_delete(
+        router,
+        "deleteHost",
+        "Remove a host that no monitor uses, with all of its reports",
+        Permission::Administer,
+    )
 }
 
 fn add_property_routes(router: OperationRouter) -> OperationRouter {

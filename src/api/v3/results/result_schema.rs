@@ -157,9 +157,22 @@ fn facts_schema() -> Value {
     facts
 }
 
-/// Returns the schema of the facts of sessions with mail and FTP servers.
+/// Returns the schema of the facts of sessions with mail and FTP servers, and of what hosts report.
 fn session_fact_schemas() -> Value {
     json!({
+        "report_age_us": duration_us_schema("Time since the last report or push"),
+        "host_agent_version": string_schema("Version of the agent of the host"),
+        "host_values": {"type": "array", "items": object_schema(&["series", "value", "level"], json!({
+            "series": string_schema("The metric with its labels"),
+            "value": {"type": "number"},
+            "warning": {"type": "number", "description": "Bound of a warning"},
+            "error": {"type": "number", "description": "Bound of an error"},
+            "level": {"type": "string", "enum": ["ok", "warning", "error"]},
+        }))},
+        "push_message": string_schema("Text of the sender of the last push"),
+        "push_duration_us": duration_us_schema("Duration that came with the last push"),
+        "push_exit_code": {"type": "integer", "description": "Exit code that came with the last push"},
+        "push_running_us": duration_us_schema("Since when a job runs whose end was not pushed yet"),
         "mail_banner": string_schema("First line of the greeting of a mail server"),
         "mail_offers": {"type": "array", "items": {"type": "string"},
             "description": "Its capabilities (EHLO, CAPA, CAPABILITY) at the end of the session"},

@@ -10,10 +10,10 @@ use super::result_schema;
 use crate::domain::{
     ActionResult, Attempt, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, CheckId,
     CheckResult, CheckTrigger, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure,
-    FailureKind, Fault, FtpFacts, HttpExchange, HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns,
-    MonitorId, MonitorType, Outcome, PageLoad, PageObject, PageObjectChange, PageObjectKind, PageTiming,
-    Phase, Phases, PingFacts, RedirectHop, Revision, RoundTripFacts, RunId, Status, StepResult, Timestamp,
-    TlsFacts, Verification, Warning, WarningKind,
+    FailureKind, Fault, FtpFacts, HostFacts, HostValue, HostValueLevel, HttpExchange, HttpFacts, LocationId,
+    MailFacts, MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, PageLoad, PageObject,
+    PageObjectChange, PageObjectKind, PageTiming, Phase, Phases, PingFacts, RedirectHop, Revision,
+    RoundTripFacts, RunId, Status, StepResult, Timestamp, TlsFacts, Verification, Warning, WarningKind,
 };
 
 fn every_phase() -> Phases {
@@ -121,6 +121,21 @@ fn full_result() -> CheckResult {
                 round_trip_transit_us: Some(1),
                 round_trip_fetch_us: Some(1),
                 ..RoundTripFacts::default()
+            })),
+            host: Some(Box::new(HostFacts {
+                report_age_us: 1,
+                host_agent_version: "1".to_owned(),
+                host_values: vec![HostValue {
+                    series: "x".to_owned(),
+                    value: 1.0,
+                    warning: Some(1.0),
+                    error: Some(2.0),
+                    level: HostValueLevel::Warning,
+                }],
+                push_message: "x".to_owned(),
+                push_duration_us: Some(1),
+                push_exit_code: Some(1),
+                push_running_us: Some(1),
             })),
             ftp: Some(Box::new(FtpFacts {
                 ftp_banner: "x".to_owned(),

@@ -12,7 +12,7 @@ use super::publish_permission::PublishPermission;
 use super::timeline::Timeline;
 use crate::bus::contract::{
     AssignedCertificate, AssignmentUpdate, BusEvent, BusEventKind, BusEventSink, ConnectedLocation,
-    OrderError, PublishError, RefusedAssignment, ResultReceiver, SnapshotSource,
+    OrderError, PublishError, RefusedAssignment, ReportedStateSource, ResultReceiver, SnapshotSource,
 };
 use crate::bus::messages::Sealer;
 use crate::bus::nats::connection::{NatsConnection, NatsError};
@@ -44,6 +44,8 @@ pub(super) struct ControlParts {
     pub(super) bucket: RwLock<Option<AssignmentBucket>>,
     pub(super) locations: RwLock<BTreeMap<LocationId, Arc<LocationEntry>>>,
     pub(super) certificates: RwLock<Arc<[AssignedCertificate]>>,
+    /// Knows what hosts reported; set when the server is wired.
+    pub(super) reported_states: RwLock<Option<Arc<dyn ReportedStateSource>>>,
     pub(super) snapshot_source: RwLock<Option<Weak<dyn SnapshotSource>>>,
     /// Bounds the memory of locations that are compared: a permit for each update.
     pub(super) compared_updates: Semaphore,

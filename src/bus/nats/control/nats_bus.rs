@@ -15,7 +15,8 @@ use super::publish_permission::PublishPermission;
 use super::timeline::Timeline;
 use crate::bus::contract::{
     AssignmentUpdate, BusEventSink, BusFuture, CheckOrder, ConnectedLocation, FirstCheckOrder, LocationBus,
-    OrderError, Presence, PublishError, RefusedAssignment, ResultReceiver, SnapshotSource, TracerouteOrder,
+    OrderError, Presence, PublishError, RefusedAssignment, ReportedStateSource, ResultReceiver,
+    SnapshotSource, TracerouteOrder,
 };
 use crate::bus::messages::{
     BusMessage, CheckOrderMessage, FirstCheckOrderMessage, OrderReply, TracerouteOrderMessage,
@@ -70,6 +71,7 @@ impl NatsBus {
             bucket: RwLock::default(),
             locations: RwLock::default(),
             certificates: RwLock::new(Arc::default()),
+            reported_states: RwLock::default(),
             snapshot_source: RwLock::default(),
             compared_updates: Semaphore::new(UPDATES_AT_ONCE as usize),
         });
@@ -81,6 +83,11 @@ impl NatsBus {
     pub fn set_snapshot_source(&self, source: Weak<dyn SnapshotSource>) {
         *self.parts.snapshot_source.write() = Some(source);
         self.parts.wake_reconcile.notify_one();
+    }
+
+    /// Sets what knows the reports of hosts, which locations ask for.
+    pub fn set_reported_state_source(&self, source: Arc<dyn ReportedStateSource>) {
+        *self.parts.reported_states.write() = Some(source);
     }
 
     /// Sets the locations. What is published for those that stay is kept.

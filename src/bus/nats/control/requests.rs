@@ -10,12 +10,13 @@ use super::control_parts::ControlParts;
 use super::snapshot_store::SNAPSHOT_OBJECT;
 use crate::bus::contract::RefusedAssignment;
 use crate::bus::messages::{
-    BusMessage, ClockReplyMessage, PresenceMessage, RefusedAssignmentMessage, SnapshotLocationMessage,
-    WatchReplyMessage, WatchRequestMessage,
+    BusMessage, ClockReplyMessage, EncodedMessage, MessageKind, PresenceMessage, RefusedAssignmentMessage,
+    ReportedStateReplyMessage, ReportedStateRequestMessage, SnapshotLocationMessage, WatchReplyMessage,
+    WatchRequestMessage,
 };
 use crate::bus::nats::connection::NatsError;
 use crate::bus::nats::subjects::AgentSubject;
-use crate::domain::{AgentId, LocationId};
+use crate::domain::{AgentId, LocationId, MonitorId, ReportedStateError};
 
 /// Subscribes to the subject of all agents.
 async fn subscribe(parts: &ControlParts, subject: AgentSubject) -> Result<Subscriber, NatsError> {
@@ -36,9 +37,15 @@ pub(super) async fn run(parts: &Arc<ControlParts>) -> Result<(), NatsError> {
             Some(message) = presence.next() => take_presence(parts, &message),
             Some(message) = refused.next() => take_refused(parts, &message),
             Some(message) = watch.next() => {
-                // Creating a consumer takes a while, and the clock must not wait for it.
+                // Creating a consumer takes a while, and so may the store; the clock must not wait for them.
                 let parts = Arc::clone(parts);
-                tokio::spawn(async move { start_watch(&parts, message).await });
+                tokio::spawn(async move {
+                    if is_reported_state_request(&message) {
+                        reply_reported_state(&parts, message).await;
+                    } else {
+                        start_watch(&parts, message).await;
+                    }
+                });
             }
             else => return Ok(()),
         }
@@ -78,6 +85,35 @@ fn take_refused(parts: &ControlParts, message: &Message) {
             parts.refuse(sender, format!("the agent cannot check the monitor {monitor_id}: {error}"));
         }
         Err(error) => parts.refuse(sender, error.to_string()),
+    }
+}
+
+/// Whether it is a question for what hosts reported, which has the subject of a watch.
+fn is_reported_state_request(message: &Message) -> bool {
+    EncodedMessage::parse(message.payload.clone())
+        .is_ok_and(|encoded| encoded.kind() == MessageKind::ReportedStateRequest)
+}
+
+async fn reply_reported_state(parts: &ControlParts, message: Message) {
+    let (Some(sender), Some(reply)) = (AgentSubject::Watch.sender(&message.subject), message.reply.clone())
+    else {
+        return;
+    };
+    let request = match ReportedStateRequestMessage::from_bytes(&message.payload) {
+        Ok(request) => request,
+        Err(error) => return parts.refuse(sender, error.to_string()),
+    };
+    let source = parts.reported_states.read().clone();
+    let outcome = match source {
+        Some(source) => source.reported_state(sender.0, MonitorId(request.monitor_id)).await,
+        None => Err(ReportedStateError::Unavailable("the control plane is starting".to_owned())),
+    };
+    match ReportedStateReplyMessage::from_outcome(outcome).to_bytes() {
+        Ok(bytes) => {
+            // An agent without a reply says so in the result.
+            let _ = parts.connection.client().publish(reply, bytes.into()).await;
+        }
+        Err(error) => tracing::warn!(%error, "what hosts reported does not fit into a reply"),
     }
 }
 

@@ -85,6 +85,20 @@ impl UserSettings<'_> {
     }
 }
 
+/// A host that reports metrics.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct HostSettings<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What is pinged when it is silent.
+    pub address: Option<&'a str>,
+    /// Seconds between two reports.
+    #[serde(rename = "report_seconds")]
+    pub report_interval_s: u32,
+    /// Page of its metrics.
+    pub metrics_url: Option<&'a str>,
+}
+
 /// A monitoring location.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct LocationSettings<'a> {

@@ -9,7 +9,7 @@ mod recipient;
 pub(super) mod sla;
 
 pub use account::{
-    AccountNameSettings, AccountSettings, AgentSettings, LocationKeySettings, LocationSettings,
+    AccountNameSettings, AccountSettings, AgentSettings, HostSettings, LocationKeySettings, LocationSettings,
     MultiPopThreshold, PropertySettings, PropertyValueSettings, ReportedEvent, ShareSettings, TestSettings,
     UserSettings, ViewSettings,
 };

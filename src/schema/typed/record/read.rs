@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::account::{
-    AccountNameSettings, AccountSettings, AgentSettings, LocationKeySettings, LocationSettings,
+    AccountNameSettings, AccountSettings, AgentSettings, HostSettings, LocationKeySettings, LocationSettings,
     PropertySettings, ReportedEvent, ShareSettings, TestSettings, UserSettings, ViewSettings,
 };
 use super::blackout::BlackoutSettings;
@@ -14,7 +14,7 @@ use super::recipient::{NotifierGroupSettings, RecipientSettings, TemplateSetting
 use super::sla::SlaSettings;
 use crate::domain::ConfigRecord;
 use crate::schema::field::FieldTable;
-use crate::schema::table::{agents, alerting, records, requests, shares, views};
+use crate::schema::table::{agents, alerting, hosts, records, requests, shares, views};
 use crate::schema::typed::deserializer::deserialize_fields;
 use crate::schema::typed::invalid_settings::InvalidFieldValue;
 
@@ -58,6 +58,7 @@ impl_record_settings! {
     UserSettings<'a> = records::USER;
     LocationSettings<'a> = records::LOCATION_RECORD;
     AgentSettings<'a> = agents::AGENT;
+    HostSettings<'a> = hosts::HOST;
     LocationKeySettings = agents::LOCATION_KEY;
     CertificateSettings<'a> = records::CERTIFICATE;
     PropertySettings<'a> = records::PROPERTY;

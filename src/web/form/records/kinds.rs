@@ -4,6 +4,7 @@ use crate::domain::ConfigRecordKind;
 use crate::schema::field::Field;
 use crate::schema::table::FieldTable;
 use crate::schema::table::alerting::{NOTIFIER_GROUP, PERFORMANCE_ALERT, RECIPIENT, SLA, TEMPLATE};
+use crate::schema::table::hosts::HOST;
 use crate::schema::table::records::{ACCOUNT, CERTIFICATE, LOCATION_RECORD, PROPERTY, USER};
 use crate::schema::table::requests::BLACKOUT;
 use crate::schema::table::views::VIEW;
@@ -50,7 +51,7 @@ impl RecordPages {
 }
 
 /// Every kind of an account, in the order of the index.
-pub(in crate::web) static PAGES: [RecordPages; 11] = [
+pub(in crate::web) static PAGES: [RecordPages; 12] = [
     RecordPages {
         kind: ConfigRecordKind::Recipient,
         path: "recipients",
@@ -143,6 +144,16 @@ pub(in crate::web) static PAGES: [RecordPages; 11] = [
         columns: &["name", "region", "private", "verifies", "managed"],
         is_changeable: true,
         removal: key("A location that a monitor uses cannot be removed."),
+    },
+    RecordPages {
+        kind: ConfigRecordKind::Host,
+        path: "hosts",
+        title: key("Hosts"),
+        noun: key("host"),
+        table: &HOST,
+        columns: &["name", "address", "state", "last_report_at", "system"],
+        is_changeable: true,
+        removal: key("Its reports are removed too. A host that a monitor uses cannot be removed."),
     },
     RecordPages {
         kind: ConfigRecordKind::Certificate,
