@@ -12,6 +12,7 @@ mod collection;
 mod controllers;
 mod daemon;
 mod endurance;
+mod hostagent;
 mod nats_bus;
 mod net;
 mod notify;

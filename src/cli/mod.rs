@@ -23,6 +23,7 @@ mod dispatch;
 mod event;
 mod export;
 mod fields;
+mod hostagent;
 mod input_file;
 mod key;
 mod load;

@@ -44,6 +44,7 @@ pub const PAGES: &[ManualPage] = pages![
     "templates",
     "locations",
     "many-hosts",
+    "hostagent",
     "controllers",
     "cluster-runbook",
     "growth",
