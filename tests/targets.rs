@@ -23,6 +23,7 @@ mod probe_http;
 mod probe_mail;
 mod probe_net;
 mod probe_project;
+mod push_run;
 mod responder;
 mod security;
 #[allow(dead_code, reason = "other tests use the rest of it")]

@@ -61,6 +61,7 @@ enum Command {
     Agent(super::agent::Args),
     #[command(name = "hostagent")]
     HostAgent(super::hostagent::Args),
+    Run(super::run_command::Args),
     Store(super::store::Args),
     BrowserHost(super::browser_host::Args),
     Open(super::open::Args),
@@ -163,6 +164,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Nats(args) => super::nats::run(args),
         Command::Agent(args) => super::agent::run(args),
         Command::HostAgent(args) => super::hostagent::run(args),
+        Command::Run(args) => super::run_command::run(args),
         Command::Store(args) => super::store::run(args),
         Command::BrowserHost(args) => super::browser_host::run(args),
         Command::Open(args) => super::open::run(args),

@@ -43,6 +43,7 @@ pub mod render;
 mod report;
 mod responder;
 mod results;
+mod run_command;
 mod script;
 mod script_host;
 mod serve;

@@ -45,6 +45,7 @@ pub const PAGES: &[ManualPage] = pages![
     "locations",
     "many-hosts",
     "hostagent",
+    "push",
     "controllers",
     "cluster-runbook",
     "growth",
