@@ -60,7 +60,7 @@ impl JobSecrets {
 fn redact_line(line: &str) -> Cow<'_, str> {
     if let Some((name, _)) = line.split_once(": ")
         && let name_only = name.trim_start_matches(['<', '>', '*', ' ', '\t'])
-        && !name_only.contains(' ')
+        && name_only.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
         && is_sensitive_header(name_only)
     {
         return Cow::Owned(format!("{name}: {MASK}"));
