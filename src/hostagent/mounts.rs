@@ -148,8 +148,8 @@ broken
 
     #[test]
     fn the_number_of_mounts_is_bounded() {
-        let info: String =
-            (0..200).map(|n| format!("{n} 1 8:{n} / /m{n} rw - ext4 /dev/sd{n} rw\n")).collect();
+        let line = |n: u32| format!("{n} 1 8:{n} / /m{n} rw - ext4 /dev/sd{n} rw");
+        let info = (0..200).map(line).collect::<Vec<_>>().join("\n");
         assert_eq!(counted_mounts(&info).len(), MAX_MOUNTS);
     }
 

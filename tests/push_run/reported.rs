@@ -97,6 +97,7 @@ fn wrong_use_is_explained_and_starts_nothing() {
         (vec![], "no push URL is named"),
         (vec!["--push", "127.0.0.1/push/pu5h"], "what is given is not the push URL of a monitor"),
         (vec!["--push", &url, "--push-file", "x"], "cannot be used with"),
+        (vec!["--push-file", "-"], "the push URL cannot be read from standard input"),
         (vec!["--push-file", "/does/not/exist"], "`/does/not/exist` cannot be read"),
         (vec!["--push", &url, "--timeout", "soon"], "write a time like `90s`, `10m` or `2h`"),
         (

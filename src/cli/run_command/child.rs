@@ -232,7 +232,7 @@ mod tests {
             (ended(0), 0, "exit code 0"),
             (ended(3 << 8), 3, "exit code 3"),
             (ended(9), 137, "ended by signal 9"),
-            (JobEnd::TimedOut(Duration::from_secs(60)), 124, "took longer than 60 s"),
+            (JobEnd::TimedOut(Duration::from_mins(1)), 124, "took longer than 60 s"),
             (JobEnd::NotStarted(io::ErrorKind::NotFound.into()), 127, "cannot be started: entity not found"),
             (
                 JobEnd::NotStarted(io::ErrorKind::PermissionDenied.into()),

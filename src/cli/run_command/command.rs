@@ -41,7 +41,7 @@ pub(in crate::cli) struct Args {
     /// `VIGIE_PUSH_URL`]
     #[arg(long, value_name = "URL", conflicts_with = "push_file")]
     push: Option<String>,
-    /// File with the push URL, `-` for standard input
+    /// File with the push URL
     #[arg(long, value_name = "FILE")]
     push_file: Option<PathBuf>,
     /// Name of the job in messages [default: the file name of the command]

@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn the_last_lines_and_bytes_are_kept() {
-        let lines: String = (0..200).map(|n| format!("line {n}\n")).collect();
-        let kept = text(&[(Stdout, &lines)]);
+        let lines: Vec<_> = (0..200).map(|n| format!("line {n}")).collect();
+        let kept = text(&[(Stdout, &lines.join("\n"))]);
         assert!(kept.starts_with("line 150\n") && kept.ends_with("line 199"), "{kept}");
         let long = "é".repeat(600) + "\n";
         let kept = text(&[(Stdout, &long.repeat(40))]);

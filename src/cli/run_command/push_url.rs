@@ -18,6 +18,10 @@ const OWN_PARAMETERS: [&str; 4] = ["status", "exit_code", "ping", "msg"];
 pub(super) fn read_push_url(given: Option<&str>, file: Option<&Path>) -> anyhow::Result<Url> {
     let text = match (given, file) {
         (Some(text), _) => text.to_owned(),
+        (None, Some(file)) if file == Path::new("-") => {
+            let hint = "name a file: standard input is that of the command".to_owned();
+            return Err(UsageError::with_hint("the push URL cannot be read from standard input", Some(hint)));
+        }
         (None, Some(file)) => {
             read_password_file(file).context("the push URL cannot be read")?.trim().to_owned()
         }
