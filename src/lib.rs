@@ -46,6 +46,7 @@ pub mod probe;
 pub mod store;
 
 pub mod agent;
+pub mod hostagent;
 
 pub mod catalog;
 pub mod pipeline;

@@ -12,6 +12,7 @@ mod collection;
 mod controllers;
 mod daemon;
 mod endurance;
+mod hostagent;
 mod nats_bus;
 mod net;
 mod notify;
@@ -23,6 +24,7 @@ mod probe_http;
 mod probe_mail;
 mod probe_net;
 mod probe_project;
+mod push_run;
 mod responder;
 mod security;
 #[allow(dead_code, reason = "other tests use the rest of it")]

@@ -165,8 +165,8 @@ pub(super) async fn renew_over_https(credential: &AgentCredential, data: &Path) 
     Ok(credential.apply(grant)?)
 }
 
-/// Reads the URL of a server: the enrolment secret goes over TLS, or stays on this host.
-fn server_url(text: &str) -> anyhow::Result<Url> {
+/// Reads the URL of a server that gets a secret, which goes over TLS or stays on this host.
+pub(super) fn server_url(text: &str) -> anyhow::Result<Url> {
     let url = parse_server_url(text)?;
     let is_loopback = match url.host() {
         Some(url::Host::Ipv4(address)) => address.is_loopback(),

@@ -61,6 +61,9 @@ enum Command {
     Key(super::key::Args),
     Nats(super::nats::Args),
     Agent(super::agent::Args),
+    #[command(name = "hostagent")]
+    HostAgent(super::hostagent::Args),
+    Run(super::run_command::Args),
     Store(super::store::Args),
     BrowserHost(super::browser_host::Args),
     Open(super::open::Args),
@@ -164,6 +167,8 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Key(args) => super::key::run(args),
         Command::Nats(args) => super::nats::run(args),
         Command::Agent(args) => super::agent::run(args),
+        Command::HostAgent(args) => super::hostagent::run(args),
+        Command::Run(args) => super::run_command::run(args),
         Command::Store(args) => super::store::run(args),
         Command::BrowserHost(args) => super::browser_host::run(args),
         Command::Open(args) => super::open::run(args),

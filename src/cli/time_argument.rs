@@ -17,7 +17,7 @@ pub(super) enum TimeArgument {
 impl TimeArgument {
     /// Parses `2026-11-20T08:00:00Z`, `2026-11-20` (00:00 UTC) or `90m`, `2h`, `3d` (ago).
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        if let Some(age) = parse_age(text) {
+        if let Some(age) = parse_duration(text) {
             return Ok(Self::Ago(age));
         }
         Timestamp::parse(text)
@@ -38,7 +38,8 @@ impl TimeArgument {
     }
 }
 
-fn parse_age(text: &str) -> Option<Duration> {
+/// Parses `90s`, `10m`, `2h` or `3d`.
+pub(super) fn parse_duration(text: &str) -> Option<Duration> {
     let (unit, unit_seconds) = UNITS.iter().find(|(unit, _)| text.ends_with(unit))?;
     let unit_count: u64 = text.strip_suffix(unit)?.parse().ok()?;
     unit_count.checked_mul(*unit_seconds).map(Duration::from_secs)

@@ -45,6 +45,8 @@ pub const PAGES: &[ManualPage] = pages![
     "locations",
     "hosts",
     "many-hosts",
+    "hostagent",
+    "push",
     "controllers",
     "cluster-runbook",
     "growth",

@@ -22,8 +22,14 @@ pub struct SettingSources {
 const STORE_PASSWORD_VARIABLE: &str = "VIGIE_STORE_PASSWORD";
 
 /// Variables that begin with `VIGIE_` but are no settings.
-const NON_SETTING_VARIABLES: [&str; 4] =
-    ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER", STORE_PASSWORD_VARIABLE];
+const NON_SETTING_VARIABLES: [&str; 6] = [
+    "VIGIE_CONFIG",
+    "VIGIE_TOKEN",
+    "VIGIE_SERVER",
+    "VIGIE_HOST_TOKEN",
+    "VIGIE_PUSH_URL",
+    STORE_PASSWORD_VARIABLE,
+];
 
 impl SettingSources {
     /// Adds the environment variables of this process.

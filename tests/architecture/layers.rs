@@ -46,6 +46,7 @@ pub const LAYERS: &[(&str, &str)] = &[
     ("bus", "schedule schema telemetry"),
     // Layer 4.
     ("agent", "syntax redaction evaluate schedule schema telemetry vault spool net protocol probe bus"),
+    ("hostagent", "syntax telemetry spool net protocol"),
     // Layer 5.
     ("catalog", "syntax redaction evaluate schedule schema texts alerting telemetry vault store"),
     (

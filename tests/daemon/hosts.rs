@@ -155,8 +155,7 @@ fn ten_thousand_hosts_take_less_than_a_quarter_of_a_processor() {
                 let order = (0..rounds).flat_map(|round| hosts.iter().map(move |host| (round, *host)));
                 for (number, (round, host)) in order.enumerate() {
                     let body = report(round as u64 + 1, &metrics).to_string();
-                    let mut encoder =
-                        flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
                     encoder.write_all(body.as_bytes()).unwrap();
                     reporter.send(host, &encoder.finish().unwrap());
                     let due = started + pause * u32::try_from(number + 1).unwrap();

@@ -5,6 +5,7 @@ use crate::support::lacking::lacks;
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie.service");
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-agent.service");
 const CONTROLLER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-controller.service");
+const HOST_AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-hostagent.service");
 const SOCKET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.socket");
 const WEBDRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.service");
 
@@ -38,6 +39,7 @@ fn systemd_verifies_the_unit_without_complaints() {
         (UNIT, "/usr/local/bin/vigie", 20),
         (AGENT, "/usr/local/bin/vigie", 20),
         (CONTROLLER, "/usr/local/bin/vigie", 20),
+        (HOST_AGENT, "/usr/local/bin/vigie", 20),
         (WEBDRIVER, "/usr/local/bin/vigie", 25),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -57,6 +59,25 @@ fn systemd_verifies_the_unit_without_complaints() {
             .output()
             .unwrap();
         assert!(security.status.success(), "{}", String::from_utf8_lossy(&security.stdout));
+    }
+}
+
+/// The agent of a host has no capabilities, but sees what it measures.
+#[test]
+fn the_unit_of_the_host_agent_has_no_privileges_and_sees_the_host() {
+    let text = std::fs::read_to_string(HOST_AGENT).unwrap();
+    for line in [
+        "DynamicUser=yes",
+        "StateDirectory=vigie-hostagent",
+        "LoadCredential=host_token:/etc/vigie/host-token",
+        "CapabilityBoundingSet=",
+        "AmbientCapabilities=",
+        "ProtectSystem=strict",
+        "ProtectHome=read-only",
+        "ProtectProc=default",
+        "ProcSubset=all",
+    ] {
+        assert!(text.lines().any(|found| found == line), "`{line}` is missing");
     }
 }
 

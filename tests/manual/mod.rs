@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use vigie::domain::MonitorType;
+use vigie::domain::{HOST_METRICS, HostMetric, MonitorType};
 use vigie::manual::{self, ManualPage, PAGES};
 use vigie::probe::PROBE_DESCRIPTORS;
 use vigie::schema::json_schema::{fields_as_markdown, sub_objects_as_markdown};
@@ -126,8 +126,28 @@ fn generated_tables_match_the_field_table() {
             &format!("\n{}\n", sub_objects_as_markdown()),
         ),
     );
+    let host_agent = manual::find_page("hostagent").unwrap();
+    compare(
+        host_agent,
+        with_generated(
+            host_agent.markdown,
+            "<!-- host metrics -->",
+            "<!-- end of host metrics -->",
+            &format!("\n{}\n", host_metrics_as_markdown()),
+        ),
+    );
     assert!(
         stale.is_empty(),
         "out of date: {stale:?}; `UPDATE_MANUAL=1 cargo test --test service manual` writes them"
     );
+}
+
+/// Returns the table of the metrics of hosts.
+fn host_metrics_as_markdown() -> String {
+    let row = |metric: &HostMetric| {
+        let label = metric.label.map_or_else(String::new, |label| format!("`{label}`"));
+        format!("| `{}` | {} | {label} | {} |\n", metric.name, metric.unit.symbol(), metric.help)
+    };
+    let rows: String = HOST_METRICS.iter().map(row).collect();
+    format!("| Metric | Unit | Label | Meaning |\n|---|---|---|---|\n{rows}")
 }

@@ -7,7 +7,7 @@ mod formats;
 mod heartbeat;
 mod mail;
 mod outbox;
-mod receiver;
+pub mod receiver;
 mod samples;
 mod templates;
 mod traps;

@@ -46,13 +46,7 @@ impl Checks {
         let context = ProbeBuildContext { report_source: Some(source), ..ProbeBuildContext::default() };
         let Value::Object(fields) = fields else { panic!("no object") };
         let document = MonitorDocument::new(MonitorType::HostAgent, fields).unwrap();
-        Self {
-            net,
-            clock: FakeClock::new(Timestamp::from_seconds(1_800_000_000)),
-            answers,
-            context,
-            document,
-        }
+        Self { net, clock: FakeClock::new(Timestamp::from_seconds(1_800_000_000)), context, document }
     }
 
     async fn check(&self) -> Observation {

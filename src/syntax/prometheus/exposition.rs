@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use super::scanner::{MAX_LABELS, ScanError, Scanner, UnknownEscape};
-use crate::syntax::truncate_value;
+use crate::syntax::validation_error::truncate_value;
 
 /// How much a page may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::syntax::truncate_value;
+use crate::syntax::validation_error::truncate_value;
 
 /// Maximum number of labels of a series.
 pub(super) const MAX_LABELS: usize = 64;

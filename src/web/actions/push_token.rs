@@ -30,7 +30,10 @@ pub(in crate::web) async fn post_push_token(
     let t = viewer.locale();
     let page = SavedPage {
         heading: t.fill(key("A new push URL of {name}"), &[("name", monitor.name())]),
-        values: vec![(t.text("Path of the URL below the address of this server").to_owned(), path.to_owned())],
+        values: vec![(
+            t.text("Path of the URL below the address of this server").to_owned(),
+            path.to_owned(),
+        )],
         warnings: &[],
         next: (format!("/monitors/{}", monitor.id), t.text("Back to the monitor")),
         edit_path: None,
