@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose,
-    PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
+    PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_RSA_SHA256, RsaKeySize, date_time_ymd,
 };
 
 /// The name that the scans ask for.
@@ -59,32 +59,36 @@ pub fn write_all(folder: &Path) {
     issue("other", &rsa, "other.test", (2020, 2090));
     issue("ecdsa", &KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).unwrap(), NAME, (2020, 2090));
     issue("p384", &KeyPair::generate_for(&PKCS_ECDSA_P384_SHA384).unwrap(), NAME, (2020, 2090));
-    issue("ed25519", &KeyPair::generate_for(&PKCS_ED25519).unwrap(), NAME, (2020, 2090));
     write("self-signed.pem", &params(NAME, &[NAME], (2020, 2090)).self_signed(&rsa).unwrap().pem());
     write("middle.pem", &middle.pem());
     write("middle.key", &middle.key().serialize_pem());
-    write("dh512.pem", DH_512);
     write("dh1024.pem", DH_1024);
     write("dh3072.pem", DH_3072);
     write("index.txt", "");
-    write_ocsp_response(folder);
+    // That the certificate is known does not matter here. A key of Ed25519 from rcgen is none that OpenSSL 3.0 reads.
+    for (arguments, written) in [
+        (
+            "ocsp -index index.txt -CA middle.pem -rsigner middle.pem -rkey middle.key -issuer middle.pem \
+             -cert rsa-alone.pem -respout ocsp.der -ndays 30 -noverify",
+            "ocsp.der",
+        ),
+        (
+            "req -x509 -newkey ed25519 -nodes -keyout ed25519.key -out ed25519.pem -days 20000 -subj /CN=scanned.test",
+            "ed25519.pem",
+        ),
+    ] {
+        run_openssl(folder, arguments);
+        assert!(folder.join(written).exists(), "openssl {arguments}");
+    }
 }
 
-/// Asks `openssl ocsp` for a response about the certificate; that it knows nothing of it makes no difference here.
-fn write_ocsp_response(folder: &Path) {
-    let arguments = "ocsp -index index.txt -CA middle.pem -rsigner middle.pem -rkey middle.key -issuer middle.pem \
-                     -cert rsa-alone.pem -respout ocsp.der -ndays 30 -noverify";
+fn run_openssl(folder: &Path, arguments: &str) {
     let mut command = Command::new("openssl");
     command.args(arguments.split_whitespace()).current_dir(folder).stdin(Stdio::null());
     let output = command.output().unwrap();
-    assert!(folder.join("ocsp.der").exists(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-const DH_512: &str = "-----BEGIN DH PARAMETERS-----
-MEYCQQCB/uLMQ3HQl21FcKhtnE4mjxAPTupWmCgjJjOLtRoaW4MrXtpfw7VTMl46
-8FLfGWLFerKlCc1RxqzRIADpVlDvAgEC
------END DH PARAMETERS-----
-";
 const DH_1024: &str = "-----BEGIN DH PARAMETERS-----
 MIGHAoGBAP82ooEbDCwtdVqZqujGxkaeUq3COUa61/Gz26l7fiZnNK/Q8BUYU09L
 NP8uWInIC8zj/j8ga5O8pNx4xLKhaRD++5HKGvcCTRNtkxSd2ZaoNx4rxVSuwYTi

@@ -17,7 +17,8 @@ async fn scan_within(port: u16, time: Duration) -> TlsScan {
     let endpoint = Endpoint::new("127.0.0.1", port);
     let deadline = Deadline::within(time);
     let started = Instant::now();
-    let scan = scan_tls(&net(), &endpoint, "a.test", &fast_pacer(), options, deadline, &mut trace).await.unwrap();
+    let scan =
+        scan_tls(&net(), &endpoint, "a.test", &fast_pacer(), options, deadline, &mut trace).await.unwrap();
     assert!(started.elapsed() < time + Duration::from_secs(2), "{:?}", started.elapsed());
     scan
 }
@@ -29,7 +30,11 @@ async fn scan(server: &Scripted) -> TlsScan {
 /// Checks that nothing was found, over at most `connections`, and that the open questions say `reason`.
 fn assert_nothing_found(scan: &TlsScan, server: &Scripted, connections: usize, reason: &str) {
     assert!(scan.versions.is_empty() && scan.certificate_chain.is_empty(), "{scan:?}");
-    assert!(scan.open_questions.iter().any(|question| question.contains(reason)), "{:?}", scan.open_questions);
+    assert!(
+        scan.open_questions.iter().any(|question| question.contains(reason)),
+        "{:?}",
+        scan.open_questions
+    );
     assert!(server.connections() <= connections, "{} connections", server.connections());
 }
 
@@ -86,7 +91,7 @@ async fn one_alert_to_everything_is_a_refusal_of_everything() {
     for (alert, reason) in
         [(40, "refused every version"), (70, "refused every version"), (80, "alert internal_error (80)")]
     {
-        let server = Scripted::start(async move |mut stream, _| {
+        let server = Scripted::start(move |mut stream, _| async move {
             send(&mut stream, &record(21, &[2, alert])).await;
         })
         .await;
@@ -97,7 +102,7 @@ async fn one_alert_to_everything_is_a_refusal_of_everything() {
 #[tokio::test]
 async fn resets_and_ends_without_a_word_count_as_refusals_and_are_named() {
     for resets in [true, false] {
-        let server = Scripted::start(async move |stream, _| {
+        let server = Scripted::start(move |stream, _| async move {
             if resets {
                 set_reset_on_close(&stream);
             }
@@ -116,7 +121,7 @@ async fn what_is_not_tls_is_left_alone_after_one_connection() {
         (b"220 mail.test ESMTP\r\n", "`220 mail.test ESMTP"),
         (&[0x8f, 0x01, 0xfe, 0x33, 0x90, 0x11], r"`\x8f\x01\xfe3\x90\x11`"),
     ] {
-        let server = Scripted::start(async move |mut stream, _| {
+        let server = Scripted::start(move |mut stream, _| async move {
             send(&mut stream, bytes).await;
         })
         .await;
@@ -153,7 +158,10 @@ async fn the_end_of_the_time_is_no_failure() {
     })
     .await;
     let scan = scan_within(server.port, Duration::from_millis(700)).await;
-    assert!(scan.open_questions.iter().any(|question| question.contains("the time of the scan was over")), "{scan:?}");
+    assert!(
+        scan.open_questions.iter().any(|question| question.contains("the time of the scan was over")),
+        "{scan:?}"
+    );
     assert!(server.connections() < 15, "{}", server.connections());
 }
 
@@ -166,7 +174,8 @@ async fn without_a_first_connection_there_is_no_scan() {
     let endpoint = Endpoint::new("127.0.0.1", port);
     let deadline = Deadline::within(Duration::from_secs(5));
     let result =
-        scan_tls(&net(), &endpoint, "a.test", &fast_pacer(), TlsScanOptions::default(), deadline, &mut trace).await;
+        scan_tls(&net(), &endpoint, "a.test", &fast_pacer(), TlsScanOptions::default(), deadline, &mut trace)
+            .await;
     assert_eq!(result.unwrap_err().kind, FailureKind::ConnectRefused);
 }
 

@@ -123,7 +123,7 @@ fn start_apache(folder: &Path, ports: &[(&Setup, u16)]) -> Daemon {
     let modules = "/usr/lib/apache2/modules";
     let mut text = format!(
         "ServerRoot {path}\nServerName scanned.test\nPidFile {path}/apache.pid\nErrorLog {path}/apache.log\n\
-         DocumentRoot {path}\nStartServers 1\nMutex file:{path} default\n"
+         DocumentRoot {path}\nStartServers 1\nUser #33\nGroup #33\nMutex file:{path} default\n"
     );
     for (module, file) in [("mpm_event", "mpm_event"), ("authz_core", "authz_core"), ("ssl", "ssl")] {
         writeln!(text, "LoadModule {module}_module {modules}/mod_{file}.so").unwrap();

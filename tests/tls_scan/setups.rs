@@ -86,6 +86,10 @@ pub const SETUPS: &[Setup] = &[
         ),
     ),
     nginx(
+        "nginx-dh-1024",
+        with_rsa!("ssl_protocols TLSv1.2; ssl_ciphers DHE:@SECLEVEL=0; ssl_dhparam dh1024.pem;"),
+    ),
+    nginx(
         "nginx-p384",
         "ssl_certificate p384.pem; ssl_certificate_key p384.key; ssl_protocols TLSv1.2 TLSv1.3;",
     ),
@@ -99,10 +103,6 @@ pub const SETUPS: &[Setup] = &[
     openssl("openssl-anonymous", "-nocert -tls1_2 -cipher aNULL:@SECLEVEL=0"),
     openssl("openssl-null", "-cert rsa.pem -key rsa.key -tls1_2 -cipher eNULL:@SECLEVEL=0"),
     openssl("openssl-one-suite", "-cert rsa.pem -key rsa.key -tls1_2 -cipher AES128-SHA"),
-    openssl(
-        "openssl-dh-512",
-        "-cert rsa.pem -key rsa.key -tls1_2 -cipher DHE:@SECLEVEL=0 -dhparam dh512.pem",
-    ),
     openssl("openssl-dh-3072", "-cert rsa.pem -key rsa.key -tls1_2 -cipher DHE -dhparam dh3072.pem"),
     openssl("openssl-tls10", "-cert rsa.pem -key rsa.key -tls1 -cipher DEFAULT:@SECLEVEL=0"),
     openssl("openssl-tls11", "-cert rsa.pem -key rsa.key -tls1_1 -cipher DEFAULT:@SECLEVEL=0"),

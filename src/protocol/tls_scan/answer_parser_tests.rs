@@ -107,7 +107,11 @@ fn a_message_that_is_shorter_than_its_parts_is_an_error() {
             let answer = parse(&bytes, AnswerExtent::Flight);
             // Without its extensions a hello is whole, as old servers send it.
             let is_whole = index == 0 && end == 2 + 32 + 1 + 2 + 1;
-            assert_eq!(matches!(answer, Some(ServerAnswer::Malformed(_))), !is_whole, "{index} {end}: {answer:?}");
+            assert_eq!(
+                matches!(answer, Some(ServerAnswer::Malformed(_))),
+                !is_whole,
+                "{index} {end}: {answer:?}"
+            );
         }
     }
 }
@@ -118,13 +122,20 @@ fn tls_13_ends_with_its_first_message() {
     let share = [&b"\x00\x33\x00\x08\x00\x1d\x00\x04"[..], b"key!"].concat();
     let body = server_hello(0x0303, &RANDOM, 0x1301, 0, &[&versions[..], &share].concat());
     let flight = accepted(parse(&record(22, &message(2, &body)), AnswerExtent::Flight));
-    assert_eq!((flight.hello.version, flight.hello.group, flight.hello.is_retry_request), (0x0304, Some(29), false));
+    assert_eq!(
+        (flight.hello.version, flight.hello.group, flight.hello.is_retry_request),
+        (0x0304, Some(29), false)
+    );
 
     let retry_random = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, b"HelloRetryRequest");
     let random: [u8; 32] = retry_random.as_ref().try_into().unwrap();
-    let body = server_hello(0x0303, &random, 0x1302, 0, &[&versions[..], b"\x00\x33\x00\x02\x11\xec"].concat());
+    let body =
+        server_hello(0x0303, &random, 0x1302, 0, &[&versions[..], b"\x00\x33\x00\x02\x11\xec"].concat());
     let flight = accepted(parse(&record(22, &message(2, &body)), AnswerExtent::Hello));
-    assert_eq!((flight.hello.version, flight.hello.group, flight.hello.is_retry_request), (0x0304, Some(4588), true));
+    assert_eq!(
+        (flight.hello.version, flight.hello.group, flight.hello.is_retry_request),
+        (0x0304, Some(4588), true)
+    );
 }
 
 #[test]
@@ -188,7 +199,8 @@ fn what_is_not_tls_is_shown() {
 
 #[test]
 fn endless_answers_end() {
-    let is_endless = |bytes: &[u8]| matches!(parse(bytes, AnswerExtent::Flight), Some(ServerAnswer::Endless(_)));
+    let is_endless =
+        |bytes: &[u8]| matches!(parse(bytes, AnswerExtent::Flight), Some(ServerAnswer::Endless(_)));
     let hello = record(22, &flight()[0]);
     assert!(is_endless(&record(21, &[1, 112]).repeat(65)));
     assert!(is_endless(&record(22, &[]).repeat(65)));
