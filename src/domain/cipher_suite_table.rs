@@ -1,16 +1,29 @@
 //! The cipher suites of TLS that a scan asks for: number, IANA name, and the name in OpenSSL.
 //!
 //! From the IANA registry "TLS Cipher Suites", with the expired drafts that servers still have: export suites of 1024
-//! bits, FIPS, the first ChaCha20 and GOST.
+//! bits, FIPS, the first `ChaCha20` and GOST.
 
 use super::cipher_suite::CipherSuite;
+
+/// Returns all known cipher suites, by number.
+#[must_use]
+pub const fn cipher_suites() -> &'static [CipherSuite] {
+    CIPHER_SUITES
+}
+
+/// Returns the cipher suite with this number; `None` when it is unknown.
+#[must_use]
+pub fn find_suite(number: u16) -> Option<&'static CipherSuite> {
+    let index = CIPHER_SUITES.binary_search_by_key(&number, |suite| suite.number).ok()?;
+    CIPHER_SUITES.get(index)
+}
 
 const fn suite(number: u16, name: &'static str, openssl_name: &'static str) -> CipherSuite {
     CipherSuite { number, name, openssl_name }
 }
 
 /// All suites, by number.
-pub(super) const CIPHER_SUITES: &[CipherSuite] = &[
+const CIPHER_SUITES: &[CipherSuite] = &[
     suite(0x0001, "TLS_RSA_WITH_NULL_MD5", "NULL-MD5"),
     suite(0x0002, "TLS_RSA_WITH_NULL_SHA", "NULL-SHA"),
     suite(0x0003, "TLS_RSA_EXPORT_WITH_RC4_40_MD5", "EXP-RC4-MD5"),

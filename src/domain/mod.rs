@@ -8,6 +8,8 @@ mod check_result;
 mod check_trigger;
 mod cipher_suite;
 mod cipher_suite_table;
+#[cfg(test)]
+mod cipher_suite_tests;
 mod config_record;
 mod duration_sketch;
 mod egress_principal;
@@ -53,9 +55,8 @@ pub use check_result::{
     duration_micros,
 };
 pub use check_trigger::CheckTrigger;
-pub use cipher_suite::{
-    BulkCipher, CipherMode, CipherSuite, KeyExchange, SuiteAuthentication, cipher_suites, find_suite,
-};
+pub use cipher_suite::{BulkCipher, CipherMode, CipherSuite, KeyExchange, SuiteAuthentication};
+pub use cipher_suite_table::{cipher_suites, find_suite};
 pub use config_record::{ConfigRecord, ConfigRecordKind};
 pub use duration_sketch::{DurationSketch, SKETCH_RELATIVE_ERROR};
 pub use egress_principal::EgressPrincipal;

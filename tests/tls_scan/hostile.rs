@@ -88,9 +88,11 @@ async fn endless_certificates_end() {
 
 #[tokio::test]
 async fn one_alert_to_everything_is_a_refusal_of_everything() {
-    for (alert, reason) in
-        [(40, "refused every version"), (70, "refused every version"), (80, "alert internal_error (80)")]
-    {
+    for (alert, reason) in [
+        (40, "refused every version"),
+        (70, "refused every version"),
+        (80, "last with alert internal_error (80)"),
+    ] {
         let server = Scripted::start(move |mut stream, _| async move {
             send(&mut stream, &record(21, &[2, alert])).await;
         })

@@ -30,7 +30,7 @@ pub fn fast_pacer() -> ConnectionPacer {
 pub async fn scan(port: u16) -> TlsScan {
     let mut trace = ConnectionTrace::default();
     let endpoint = Endpoint::new("127.0.0.1", port);
-    let deadline = Deadline::within(Duration::from_secs(60));
+    let deadline = Deadline::within(Duration::from_mins(1));
     let options = TlsScanOptions { connection_timeout: Duration::from_secs(20) };
     scan_tls(&net(), &endpoint, NAME, &fast_pacer(), options, deadline, &mut trace).await.unwrap()
 }
@@ -45,6 +45,7 @@ pub fn reduce(scan: &TlsScan) -> Record {
         refuses_fallback: scan.refuses_fallback,
         extended_master_secret: scan.has_extended_master_secret,
         ocsp_stapling: scan.ocsp_response.is_some(),
+        open_questions: scan.open_questions.clone(),
         ..Record::default()
     };
     for version in &scan.versions {
@@ -103,11 +104,12 @@ fn certificate(chain: &[Vec<u8>]) -> CertificateRecord {
     let key = match own.public_key().parsed() {
         Ok(PublicKey::RSA(key)) => format!("RSA {} bits", key.key_size()),
         Ok(PublicKey::EC(point)) => format!("EC {} bits", point.key_size()),
-        _ => "EdDSA 253 bits".to_owned(),
+        _ => "Ed25519".to_owned(),
     };
     let signature_algorithm = match own.signature_algorithm.algorithm.to_id_string().as_str() {
         "1.2.840.113549.1.1.11" => "SHA256 with RSA",
         "1.2.840.10045.4.3.2" => "ECDSA with SHA256",
+        "1.3.101.112" => "ED25519",
         other => panic!("signature algorithm {other}"),
     };
     CertificateRecord {

@@ -1,13 +1,9 @@
-//! What of an answer is compared, and its files.
+//! What is compared.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
 
 /// What is known about a server, from either side.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// Names of the accepted versions.
     pub protocols: BTreeSet<String>,
@@ -30,13 +26,14 @@ pub struct Record {
     pub certificates: BTreeSet<CertificateRecord>,
     /// Common name of the certificate without SNI.
     pub common_name_without_sni: Option<String>,
+    /// What our scan could not find out.
+    pub open_questions: Vec<String>,
     /// Headers of the answer of HTTP, by their names in testssl.sh. Not seen by the scan of TLS.
     pub headers: BTreeMap<String, String>,
 }
 
 /// What is known about a certificate and its chain.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CertificateRecord {
     pub common_name: String,
     pub key: String,
@@ -65,25 +62,8 @@ impl Record {
             ("extended_master_secret", format!("{:?}", self.extended_master_secret)),
             ("ocsp_stapling", format!("{:?}", self.ocsp_stapling)),
             ("certificates", format!("{certificates:#?}")),
+            ("open_questions", format!("{:?}", self.open_questions)),
             ("common_name_without_sni", format!("{:?}", self.common_name_without_sni)),
         ])
     }
-}
-
-fn path(setup: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/testssl").join(format!("{setup}.json"))
-}
-
-/// Returns the recorded answer of testssl.sh about `setup`.
-pub fn load(setup: &str) -> Record {
-    let path = path(setup);
-    let text = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; record it with VIGIE_RECORD_TESTSSL=1", path.display()));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// Stores `record` as the answer of testssl.sh about `setup`.
-pub fn store(setup: &str, record: &Record) {
-    let text = serde_json::to_string_pretty(record).unwrap() + "\n";
-    std::fs::write(path(setup), text).unwrap();
 }

@@ -1,6 +1,7 @@
-//! Runs testssl.sh and reduces its answer to a record.
+//! Runs testssl.sh, keeps what of its answer does not change, and reduces that to a record.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -13,8 +14,40 @@ use super::record::{CertificateRecord, Record};
 const ARGUMENTS: &str = "--quiet --color 0 --warnings off --connect-timeout 10 --openssl-timeout 10 -n none \
                          --ip 127.0.0.1 -p -E -f -P -S -C -Z -R -J -h";
 
+/// The ids of findings that are kept; the others are not compared, or change with time.
+const KEPT: [&str; 15] = [
+    "SSLv3",
+    "TLS1",
+    "TLS1_1",
+    "TLS1_2",
+    "TLS1_3",
+    "ALPN",
+    "PFS_ECDHE_curves",
+    "cipher_order",
+    "TLS_extensions",
+    "secure_renego",
+    "CRIME_TLS",
+    "fallback_SCSV",
+    "LOGJAM-common_primes",
+    "DH_groups",
+    "OCSP_stapling",
+];
+const KEPT_OF_CERTIFICATES: [&str; 8] = [
+    "cert_commonName",
+    "cert_commonName_wo_SNI",
+    "cert_keySize",
+    "cert_signatureAlgorithm",
+    "cert_expirationStatus",
+    "cert_chain_of_trust",
+    "certs_countServer",
+    "certs_list_ordering_problem",
+];
+
+/// Findings by their ids.
+pub type Findings = BTreeMap<String, String>;
+
 /// Returns what testssl.sh finds at `port`.
-pub async fn run(port: u16) -> Record {
+pub async fn run(port: u16) -> Findings {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("answer.json");
     let mut command = tokio::process::Command::new("testssl");
@@ -23,18 +56,49 @@ pub async fn run(port: u16) -> Record {
     let output = command.output().await.unwrap();
     let text = std::fs::read_to_string(&file)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stdout)));
-    if let Some(kept) = std::env::var_os("VIGIE_KEEP_TESTSSL") {
-        std::fs::write(std::path::Path::new(&kept).join(format!("{port}.json")), &text).unwrap();
-    }
     let Value::Array(findings) = serde_json::from_str(&text).unwrap() else { panic!("not a list: {text}") };
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
-    let findings: Vec<_> =
-        findings.iter().map(|finding| (text(finding, "id"), text(finding, "finding"))).collect();
-    reduce(&findings)
+    let findings = findings.iter().map(|finding| (text(finding, "id"), text(finding, "finding")));
+    findings.filter_map(keep).collect()
 }
 
-fn reduce(findings: &[(String, String)]) -> Record {
-    let find = |id: &str| findings.iter().find(|(other, _)| other == id).map(|(_, finding)| finding.as_str());
+/// Returns the finding if it is kept, without what changes from run to run.
+fn keep((id, finding): (String, String)) -> Option<(String, String)> {
+    // Servers with several certificates have a number after each id.
+    let plain_id = id.split(' ').next().unwrap_or_default();
+    let is_kept = KEPT.contains(&plain_id)
+        || KEPT_OF_CERTIFICATES.contains(&plain_id)
+        || id.starts_with("cipher-")
+        || is_header(&id);
+    let finding = match plain_id {
+        // With the days that are left.
+        "cert_expirationStatus" if !finding.starts_with("expired") => "not expired".to_owned(),
+        _ => finding,
+    };
+    is_kept.then_some((id, finding))
+}
+
+fn path(setup: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/testssl").join(format!("{setup}.json"))
+}
+
+/// Returns the recorded findings about `setup`.
+pub fn load(setup: &str) -> Findings {
+    let path = path(setup);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; record it with VIGIE_RECORD_TESTSSL=1", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Records `findings` about `setup`.
+pub fn store(setup: &str, findings: &Findings) {
+    let text = serde_json::to_string_pretty(findings).unwrap() + "\n";
+    std::fs::write(path(setup), text).unwrap();
+}
+
+/// Reduces findings to what is compared.
+pub fn reduce(findings: &Findings) -> Record {
+    let find = |id: &str| findings.get(id).map(String::as_str);
     let mut record = Record::default();
     for (id, name) in [
         ("SSLv3", "SSL 3.0"),
@@ -65,33 +129,48 @@ fn reduce(findings: &[(String, String)]) -> Record {
             record.headers.insert(id.clone(), finding.clone());
         }
     }
-    let order = find("cipher_order").unwrap_or_default();
-    record.cipher_order =
-        ["server", "client"].into_iter().find(|side| order.starts_with(side)).map(Into::into);
+    record.cipher_order = match find("cipher_order").unwrap_or_default() {
+        order if order.starts_with("server") => Some("server".to_owned()),
+        order if order.to_lowercase().starts_with("not a cipher order") => Some("client".to_owned()),
+        _ => None,
+    };
     let curves = find("PFS_ECDHE_curves").unwrap_or_default();
     record.curves = curves.split_whitespace().map(Into::into).collect();
-    record.dh_prime_bits =
-        find("LOGJAM-common_primes").into_iter().chain(find("DH_groups")).find_map(|finding| {
-            finding
-                .split(|c: char| !c.is_ascii_digit())
-                .find_map(|part| part.parse().ok())
-                .filter(|bits| *bits >= 256)
-        });
+    // Primes without a name are among the groups, next to those of TLS 1.3.
+    let primes = [find("LOGJAM-common_primes"), find("DH_groups").filter(|groups| groups.contains(" bits)"))];
+    record.dh_prime_bits = primes.into_iter().flatten().find_map(prime_bits);
     let alpn = find("ALPN").unwrap_or_default();
     record.alpn = ["h2", "http/1.1"].into_iter().find(|name| alpn.contains(name)).map(Into::into);
-    record.secure_renegotiation = find("secure_renego")
-        .map(|finding| finding.contains("supported") && !finding.contains("not supported"));
+    let is_tls13_only = record.protocols.iter().eq(["TLS 1.3"]);
+    record.secure_renegotiation = find("secure_renego").and_then(|finding| match finding {
+        "supported" => Some(true),
+        _ if is_tls13_only || finding.starts_with("OpenSSL handshake didn't succeed") => None,
+        _ => Some(false),
+    });
     record.compression = find("CRIME_TLS")
         .is_some_and(|finding| finding.starts_with("VULNERABLE") || finding.starts_with("potentially"));
-    record.refuses_fallback = find("fallback_SCSV").map(|finding| finding.starts_with("supported"));
-    record.extended_master_secret =
-        find("TLS_extensions").map(|extensions| extensions.contains("extended master secret"));
+    record.refuses_fallback = find("fallback_SCSV")
+        .filter(|finding| !finding.starts_with("no protocol below") && !finding.starts_with("only"))
+        .map(|finding| finding.starts_with("supported"));
+    record.extended_master_secret = find("TLS_extensions")
+        .filter(|_| !is_tls13_only)
+        .map(|extensions| extensions.contains("extended master secret"));
     reduce_certificates(findings, &mut record);
     record
 }
 
+/// Returns the bits of a prime that testssl.sh names, such as `RFC3526/Oakley Group 14` or `Unknown DH group (1024 bits)`.
+fn prime_bits(name: &str) -> Option<u32> {
+    let named = [("Oakley Group 14", 2048), ("Oakley Group 15", 3072), ("Oakley Group 16", 4096)];
+    if let Some((_, bits)) = named.into_iter().find(|(part, _)| name.ends_with(part)) {
+        return Some(bits);
+    }
+    let (_, rest) = name.split_once("ffdhe").or_else(|| name.split_once('('))?;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
 /// Reads the certificates, of which there are several with a number after each id.
-fn reduce_certificates(findings: &[(String, String)], record: &mut Record) {
+fn reduce_certificates(findings: &Findings, record: &mut Record) {
     let mut by_number: BTreeMap<String, BTreeMap<&str, &str>> = BTreeMap::new();
     for (id, finding) in findings {
         let (id, number) = id.split_once(' ').unwrap_or((id, ""));

@@ -10,7 +10,6 @@ use rustls_pki_types::{CertificateDer, IpAddr, Ipv4Addr, ServerName, UnixTime};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-use super::error_text::io_error_text;
 use super::handshake::parse_server_name;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
@@ -70,7 +69,9 @@ impl Net {
         match result {
             Ok(stream) => identity.alpn_protocol = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec),
             Err(error) if identity.chain.is_empty() => {
-                let detail = io_error_text(&error);
+                let detail = format!(
+                    "certificates of TLS 1.3 are encrypted, and this build cannot agree on keys: {error}"
+                );
                 return Err(Failure::new(Phase::Tls, FailureKind::TlsHandshakeFailed, detail));
             }
             Err(_) => {}

@@ -7,10 +7,11 @@ pub(super) const INAPPROPRIATE_FALLBACK: u8 = 86;
 /// The alert that none of the protocols of ALPN is served.
 pub(super) const NO_APPLICATION_PROTOCOL: u8 = 120;
 
-/// The alerts of servers that want none of what was offered: `handshake_failure`, [`PROTOCOL_VERSION`] and
-/// `insufficient_security`. Any other has a cause of its own, which an open question names.
+/// The alerts of servers that want none of what was offered: `handshake_failure`, [`PROTOCOL_VERSION`],
+/// `insufficient_security`, and `internal_error`, which OpenSSL sends when its rules leave nothing of an old version. Any
+/// other has a cause of its own, which an open question names.
 pub(super) const fn is_plain_refusal(alert: u8) -> bool {
-    matches!(alert, 40 | PROTOCOL_VERSION | 71)
+    matches!(alert, 40 | PROTOCOL_VERSION | 71 | 80)
 }
 
 /// Returns the name of an alert (IANA "TLS Alerts") with its number.

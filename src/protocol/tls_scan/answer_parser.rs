@@ -113,14 +113,8 @@ impl AnswerParser {
     /// Returns the answer of a server that closed the connection.
     #[must_use]
     pub fn on_closed(self) -> ServerAnswer {
-        if self.has_seen_hello {
-            return ServerAnswer::Accepted(Box::new(self.flight));
-        }
-        // The end of a line that is shorter than the head of a record.
-        if !self.has_seen_record && !self.records.is_empty() {
-            return self.not_tls();
-        }
-        ServerAnswer::Closed
+        // What has arrived of a record looks like TLS so far; otherwise there would be an answer.
+        if self.has_seen_hello { ServerAnswer::Accepted(Box::new(self.flight)) } else { ServerAnswer::Closed }
     }
 
     fn not_tls(&self) -> ServerAnswer {

@@ -12,11 +12,11 @@ impl<'a> ByteReader<'a> {
     }
 
     pub(super) fn u8(&mut self) -> Option<u8> {
-        self.uint(1).map(|value| value as u8)
+        u8::try_from(self.uint(1)?).ok()
     }
 
     pub(super) fn u16(&mut self) -> Option<u16> {
-        self.uint(2).map(|value| value as u16)
+        u16::try_from(self.uint(2)?).ok()
     }
 
     /// Reads a vector after its length in one byte.

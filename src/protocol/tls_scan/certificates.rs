@@ -12,6 +12,8 @@ use crate::domain::{KeyExchange, SuiteAuthentication, TlsScan, find_suite};
 use crate::net::{IdentityRequest, PresentedIdentity};
 
 const SUBJECT: &str = "certificate";
+/// The protocols that are offered by ALPN.
+const ALPN_PROTOCOLS: [&str; 2] = ["h2", "http/1.1"];
 /// Kinds of keys that a server may have a certificate for each of.
 const KEY_KINDS: [SuiteAuthentication; 4] = [
     SuiteAuthentication::Rsa,
@@ -33,7 +35,7 @@ pub(super) async fn find_certificates(
     let suites = &version.offered.cipher_suites;
     let Some(main) = fetch_flight(connector, version, suites, connector.server_name).await else { return };
     let main_suite = main.hello.suite;
-    scan.alpn_protocol = main.hello.alpn_protocol.map(|name| String::from_utf8_lossy(&name).into_owned());
+    scan.alpn_protocol = alpn_name(connector, main.hello.alpn_protocol);
     scan.certificate_chain = main.certificate_chain;
     scan.ocsp_response = main.ocsp_response;
     scan.signature_scheme = main.key_exchange.signature_scheme;
@@ -60,6 +62,16 @@ pub(super) async fn find_certificates(
 /// Whether the server shows a certificate with a key of this kind for the suite.
 fn has_key_of(suite: u16, kind: SuiteAuthentication) -> bool {
     find_suite(suite).is_some_and(|suite| suite.authentication() == kind)
+}
+
+/// Returns the name of the chosen protocol, if it is one of those on offer.
+fn alpn_name(connector: &mut Connector<'_>, chosen: Option<Vec<u8>>) -> Option<String> {
+    let chosen = chosen?;
+    let name = ALPN_PROTOCOLS.into_iter().find(|name| name.as_bytes() == chosen);
+    if name.is_none() {
+        connector.questions.add("ALPN", "the server chose a protocol that was not offered");
+    }
+    name.map(Into::into)
 }
 
 fn add_other_chain(scan: &mut TlsScan, chain: Vec<Vec<u8>>) {
@@ -115,7 +127,7 @@ async fn find_in_tls13(connector: &mut Connector<'_>, scan: &mut TlsScan) {
     scan.certificate_chain = main.chain;
     scan.ocsp_response = main.ocsp_response;
     scan.signature_scheme = main.signature_scheme;
-    scan.alpn_protocol = main.alpn_protocol.map(|name| String::from_utf8_lossy(&name).into_owned());
+    scan.alpn_protocol = alpn_name(connector, main.alpn_protocol);
     for accepts_rsa in [true, false] {
         let request = IdentityRequest { accepts_rsa, accepts_others: !accepts_rsa, ..request };
         if let Some(other) = fetch_identity_silently(connector, request).await {

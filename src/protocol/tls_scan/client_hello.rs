@@ -2,6 +2,7 @@
 
 use super::extensions;
 use super::key_share::key_shares;
+use super::vectors::{with_u8_length, with_u16_length};
 use crate::domain::ScannedTlsVersion;
 
 /// Number that marks a client that knows secure renegotiation, where extensions cannot (RFC 5746 3.3).
@@ -111,17 +112,6 @@ impl ClientHello<'_> {
 
 fn extension(number: u16, content: &[u8]) -> Vec<u8> {
     [&number.to_be_bytes()[..], &with_u16_length(content)].concat()
-}
-
-fn with_u8_length(bytes: &[u8]) -> Vec<u8> {
-    let length = u8::try_from(bytes.len()).unwrap_or(u8::MAX);
-    [&[length], bytes].concat()
-}
-
-/// Returns `bytes` after their length in two bytes.
-pub(super) fn with_u16_length(bytes: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
-    [&length.to_be_bytes()[..], bytes].concat()
 }
 
 #[cfg(test)]

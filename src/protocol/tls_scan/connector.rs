@@ -48,6 +48,8 @@ pub(super) struct Connector<'a> {
     first_stream: Option<TcpStream>,
     connections: usize,
     lost_connections: usize,
+    /// The last alert of the server.
+    pub(super) last_alert: Option<u8>,
     /// Whether no more connections are opened.
     pub(super) is_stopped: bool,
     pub(super) questions: OpenQuestions,
@@ -65,7 +67,9 @@ impl<'a> Connector<'a> {
         trace: &mut ConnectionTrace,
     ) -> Result<Self, Failure> {
         pacer.wait(deadline).await?;
-        let stream = net.connect(endpoint, deadline, trace).await?;
+        // The first one also resolves the name.
+        let timeout = (2 * options.connection_timeout).min(deadline.remaining());
+        let stream = net.connect(endpoint, Deadline::within(timeout), trace).await?;
         let name = server_name.trim_end_matches('.');
         let is_name = !name.is_empty() && name.parse::<IpAddr>().is_err();
         Ok(Self {
@@ -79,6 +83,7 @@ impl<'a> Connector<'a> {
             first_stream: Some(stream),
             connections: 0,
             lost_connections: 0,
+            last_alert: None,
             is_stopped: false,
             questions: OpenQuestions::default(),
         })
@@ -180,7 +185,10 @@ impl<'a> Connector<'a> {
         }
         match answer {
             ServerAnswer::Accepted(flight) => return Exchange::Accepted(flight),
-            ServerAnswer::Alert(alert) => return Exchange::Alert(alert),
+            ServerAnswer::Alert(alert) => {
+                self.last_alert = Some(alert);
+                return Exchange::Alert(alert);
+            }
             ServerAnswer::Closed => return Exchange::Closed,
             ServerAnswer::NotTls(start) => {
                 self.stop(&format!("the port does not speak TLS: it answered with `{start}`"));

@@ -3,7 +3,7 @@
 //! They are the base points of their curves: valid keys whose private half is 1, known to all. Nothing is ever sent
 //! under them, since no handshake with them is completed.
 
-use super::client_hello::with_u16_length;
+use super::vectors::with_u16_length;
 
 const X25519: u16 = 29;
 const SECP256R1: u16 = 23;

@@ -22,6 +22,7 @@ mod server_flight;
 mod server_hello;
 mod suite_list;
 mod suites;
+mod vectors;
 
 pub use answer_parser::{AnswerExtent, AnswerParser, ServerAnswer};
 pub use malformed::Malformed;

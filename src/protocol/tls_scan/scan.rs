@@ -1,5 +1,6 @@
 //! The scan of a TLS server: its questions in order.
 
+use super::alert_name::alert_name;
 use super::certificates::find_certificates;
 use super::connector::Connector;
 use super::features::{find_compression, find_fallback_refusal};
@@ -33,7 +34,9 @@ pub async fn scan_tls(
     }
     versions.reverse();
     if versions.is_empty() && !connector.is_stopped {
-        connector.questions.add("the scan", "the server refused every version and cipher suite of TLS");
+        let last = connector.last_alert.map(|alert| format!(", last with {}", alert_name(alert)));
+        let reason = format!("the server refused every version and cipher suite{}", last.unwrap_or_default());
+        connector.questions.add("the scan", &reason);
     }
     let mut scan = TlsScan::default();
     if let Some(version) = newest_old_version(&versions) {
