@@ -29,3 +29,4 @@ mod responder;
 mod security;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;
+mod tls_scan;

@@ -6,6 +6,10 @@ mod captured_file;
 mod check_details;
 mod check_result;
 mod check_trigger;
+mod cipher_suite;
+mod cipher_suite_table;
+#[cfg(test)]
+mod cipher_suite_tests;
 mod config_record;
 mod duration_sketch;
 mod egress_principal;
@@ -36,6 +40,7 @@ mod status;
 mod store_error;
 mod text;
 mod time;
+mod tls_group;
 mod tls_scan;
 mod token_scopes;
 mod usage;
@@ -54,6 +59,8 @@ pub use check_result::{
     duration_micros,
 };
 pub use check_trigger::CheckTrigger;
+pub use cipher_suite::{BulkCipher, CipherMode, CipherSuite, KeyExchange, SuiteAuthentication};
+pub use cipher_suite_table::{cipher_suites, find_suite};
 pub use config_record::{ConfigRecord, ConfigRecordKind};
 pub use duration_sketch::{DurationSketch, SKETCH_RELATIVE_ERROR};
 pub use egress_principal::EgressPrincipal;
@@ -98,6 +105,9 @@ pub use text::{
     to_hex, truncate,
 };
 pub use time::Timestamp;
+pub use tls_group::{
+    SIGNATURE_SCHEMES, TLS_GROUPS, TlsGroup, TlsGroupKind, find_tls_group, signature_scheme_name,
+};
 pub use tls_scan::{OfferedTlsVersion, ScannedTlsVersion, TlsScan};
 pub use token_scopes::{TokenScope, TokenScopes};
 pub use usage::UsageGrouping;

@@ -5,6 +5,7 @@
 
 mod bounded_io;
 mod config;
+mod connection_pacer;
 mod deadline;
 mod dial;
 mod echo;
@@ -27,6 +28,7 @@ mod traceroute;
 
 pub use bounded_io::{connection_closed_failure, io_failure, read_line, read_more, read_to_len, write_all};
 pub use config::NetConfig;
+pub use connection_pacer::ConnectionPacer;
 pub use deadline::Deadline;
 pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
 pub use echo::{EchoResult, EchoSocket, IcmpError, PendingEcho};
@@ -48,8 +50,8 @@ pub use timed_stream::{IoTimestamps, TimedStream};
 #[cfg(feature = "legacy-tls")]
 pub use tls::LegacyTlsVersion;
 pub use tls::{
-    Pem, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions, TrustConfig, io_error_text,
-    pinned_or_issued, warm_up_crypto, was_tls_session_resumed,
+    IdentityRequest, Pem, PresentedIdentity, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions,
+    TrustConfig, io_error_text, pinned_or_issued, warm_up_crypto, was_tls_session_resumed,
 };
 pub use traceroute::{
     HopReply, Route, RouteEnd, RouteHop, TracerouteMethod, TracerouteOptions, TracerouteResult,

@@ -46,6 +46,7 @@ replayed! {
     prometheus in "../fuzz/bodies/prometheus.rs",
     script in "../fuzz/bodies/script.rs",
     script_host in "../fuzz/bodies/script_host.rs",
+    server_hello in "../fuzz/bodies/server_hello.rs",
     settings in "../fuzz/bodies/settings.rs",
     smtp in "../fuzz/bodies/smtp.rs",
     template in "../fuzz/bodies/template.rs",
