@@ -28,6 +28,7 @@ mod recipient;
 mod role;
 mod rollup;
 mod sample;
+mod security_scan;
 mod status;
 mod store_error;
 mod text;
@@ -79,6 +80,7 @@ pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use role::{Permission, Role};
 pub use rollup::{ContentViewFigures, MAX_ROLLUP_STEPS, Rollup, RollupQuery, RollupStep, UserExperience};
 pub use sample::{LocationMeanDuration, Sample};
+pub use security_scan::{FindingCounts, SecurityFinding, SecurityScanFacts, Severity};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;
 pub use text::{

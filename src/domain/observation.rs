@@ -10,6 +10,7 @@ use super::check_details::CheckDetails;
 use super::failure::Failure;
 use super::phase::{Phase, Phases};
 use super::protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
+use super::security_scan::SecurityScanFacts;
 use super::status::Status;
 use super::time::Timestamp;
 
@@ -81,6 +82,8 @@ pub enum WarningKind {
     /// that as an error.
     #[serde(rename = "page_object")]
     PageObjectProblem,
+    /// A security scan has a finding below `fail_severity`.
+    SecurityFinding,
     /// A remark that leaves the outcome as it is.
     #[serde(rename = "note")]
     Informational,
@@ -96,6 +99,7 @@ impl WarningKind {
                 | Self::CertificateExpiring
                 | Self::TlsWeakness
                 | Self::PageObjectProblem
+                | Self::SecurityFinding
         )
     }
 
@@ -166,6 +170,9 @@ pub struct Facts {
     /// From a session with an FTP server.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub ftp: Option<Box<FtpFacts>>,
+    /// From a security scan.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub security: Option<Box<SecurityScanFacts>>,
     /// Addresses that the name resolved to, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "resolved")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::security_scan::SecurityScanSettings;
 use crate::browser::{BrowserPool, DeviceProfile};
 use crate::domain::{CustomerId, MonitorId};
 use crate::evaluate::{PatternCache, PatternCaches};
@@ -46,6 +47,8 @@ pub struct ProbeBuildContext {
     pub script_program: Arc<Path>,
     /// Whether test projects are run (`projects.enabled`).
     pub projects_enabled: bool,
+    /// The settings of security scans.
+    pub security_scan: SecurityScanSettings,
     /// Masks the secrets of the settings, such as the passwords of proxies.
     pub settings_redactor: Arc<SharedRedactor>,
 }
@@ -86,6 +89,7 @@ impl Default for ProbeBuildContext {
             collections_enabled: true,
             script_program: Path::new("/proc/self/exe").into(),
             projects_enabled: true,
+            security_scan: SecurityScanSettings::default(),
             settings_redactor: Arc::default(),
         }
     }

@@ -22,9 +22,11 @@ mod random;
 mod redacting_probe;
 mod registry;
 mod request_steps;
+mod security_scan;
 mod service_target;
 mod tcp;
 
 pub use build_context::{ProbeBuildContext, ScriptDebugOptions};
 pub use probe_trait::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
 pub use registry::{PROBE_DESCRIPTORS, ProbeDescriptor, build_probe, find_descriptor};
+pub use security_scan::{AllowedTargets, SecurityScanSettings};

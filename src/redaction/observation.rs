@@ -10,7 +10,7 @@ use crate::domain::{
     ActionResult, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, ConsoleEntry,
     ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FtpFacts, HeaderList, HttpExchange, HttpFacts,
     MailFacts, Observation, PageLoad, PageObject, PageObjectChange, PingFacts, RedirectHop, RoundTripFacts,
-    StepResult, StepTest, TlsFacts, Warning,
+    SecurityFinding, SecurityScanFacts, StepResult, StepTest, TlsFacts, Warning,
 };
 
 impl Redactor {
@@ -92,7 +92,7 @@ impl Redactor {
     }
 
     fn redact_facts(&self, facts: &mut Facts) {
-        let Facts { http, tls, dns, ping, mail, round_trip, ftp, resolved_addresses: _ } = facts;
+        let Facts { http, tls, dns, ping, mail, round_trip, ftp, security, resolved_addresses: _ } = facts;
         if let Some(http) = http {
             let HttpFacts {
                 http_status: _,
@@ -186,6 +186,29 @@ impl Redactor {
             } = &mut **ftp;
             self.redact_text(ftp_banner);
         }
+        if let Some(security) = security {
+            self.redact_security_scan(security);
+        }
+    }
+
+    fn redact_security_scan(&self, facts: &mut SecurityScanFacts) {
+        let SecurityScanFacts {
+            grade: _,
+            findings,
+            finding_counts: _,
+            open_ports: _,
+            offered_tls_versions: _,
+            offered_tls_ciphers: _,
+            offered_tls_groups: _,
+            open_questions,
+            scan_connections: _,
+        } = facts;
+        for finding in findings {
+            let SecurityFinding { id: _, severity: _, title: _, subject, evidence, remedy: _, reference: _ } =
+                finding;
+            self.redact_texts(subject.iter_mut().chain([evidence]));
+        }
+        self.redact_texts(open_questions);
     }
 
     fn redact_step(&self, step: &mut StepResult) {

