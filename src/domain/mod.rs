@@ -6,6 +6,8 @@ mod captured_file;
 mod check_details;
 mod check_result;
 mod check_trigger;
+mod cipher_suite;
+mod cipher_suite_table;
 mod config_record;
 mod duration_sketch;
 mod egress_principal;
@@ -33,6 +35,7 @@ mod status;
 mod store_error;
 mod text;
 mod time;
+mod tls_group;
 mod tls_scan;
 mod token_scopes;
 mod usage;
@@ -51,6 +54,9 @@ pub use check_result::{
     duration_micros,
 };
 pub use check_trigger::CheckTrigger;
+pub use cipher_suite::{
+    BulkCipher, CipherMode, CipherSuite, KeyExchange, SuiteAuthentication, cipher_suites, find_suite,
+};
 pub use config_record::{ConfigRecord, ConfigRecordKind};
 pub use duration_sketch::{DurationSketch, SKETCH_RELATIVE_ERROR};
 pub use egress_principal::EgressPrincipal;
@@ -88,6 +94,9 @@ pub use text::{
     to_hex, truncate,
 };
 pub use time::Timestamp;
+pub use tls_group::{
+    SIGNATURE_SCHEMES, TLS_GROUPS, TlsGroup, TlsGroupKind, find_tls_group, signature_scheme_name,
+};
 pub use tls_scan::{OfferedTlsVersion, ScannedTlsVersion, TlsScan};
 pub use token_scopes::{TokenScope, TokenScopes};
 pub use usage::UsageGrouping;

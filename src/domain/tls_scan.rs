@@ -68,6 +68,9 @@ pub struct TlsScan {
     pub dh_prime_bits: Option<u32>,
     /// The certificates in DER as sent, that of the server first.
     pub certificate_chain: Vec<Vec<u8>>,
+    /// The certificates with keys of another kind, such as RSA next to ECDSA, each as a chain in DER, that of the server
+    /// first. Empty when the server has one certificate only.
+    pub other_certificate_chains: Vec<Vec<Vec<u8>>>,
     /// The certificates when no name was sent, if they are others.
     pub default_certificate_chain: Vec<Vec<u8>>,
     /// The stapled OCSP response in DER.

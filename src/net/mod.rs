@@ -5,6 +5,7 @@
 
 mod bounded_io;
 mod config;
+mod connection_pacer;
 mod deadline;
 mod dial;
 mod echo;
@@ -27,6 +28,7 @@ mod traceroute;
 
 pub use bounded_io::{connection_closed_failure, io_failure, read_line, read_more, read_to_len, write_all};
 pub use config::NetConfig;
+pub use connection_pacer::ConnectionPacer;
 pub use deadline::Deadline;
 pub use dial::{CONNECTION_ATTEMPT_DELAY, enable_quick_ack, primary_failure};
 pub use echo::{EchoResult, EchoSocket, IcmpError, PendingEcho};

@@ -9,6 +9,7 @@ mod line_session;
 pub mod pop3;
 pub mod smtp;
 pub mod starttls;
+pub mod tls_scan;
 mod transcript;
 #[cfg(test)]
 mod transcript_test;
