@@ -122,12 +122,9 @@ pub struct SecurityScanFacts {
     /// IANA names of the groups for the key exchange that it accepts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offered_tls_groups: Vec<String>,
-    /// What the scan could not find out, each with the reason.
+    /// What the scan could not find out: the area (`tls`, `web`, `ports` or `dns`), a colon, and the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_questions: Vec<String>,
-    /// Number of connections that the scan opened.
-    #[serde(default)]
-    pub scan_connections: u32,
 }
 
 #[cfg(test)]

@@ -201,7 +201,6 @@ impl Redactor {
             offered_tls_ciphers: _,
             offered_tls_groups: _,
             open_questions,
-            scan_connections: _,
         } = facts;
         for finding in findings {
             let SecurityFinding { id: _, severity: _, title: _, subject, evidence, remedy: _, reference: _ } =

@@ -1,6 +1,7 @@
 //! What changed between two scans.
 
-use crate::domain::{SecurityFinding, Severity};
+use super::finding_table::{ScanArea, find_definition};
+use crate::domain::{SecurityFinding, SecurityScanFacts, Severity};
 
 /// The findings that differ from an earlier scan, by their labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,15 +15,16 @@ pub struct FindingChanges {
 }
 
 impl FindingChanges {
-    /// Compares the findings `now` with those of the scan before. A finding is the same if id and subject are.
+    /// Compares the scan `now` with the findings of the scan before. A finding is the same if id and subject are. Where
+    /// `now` left a question open, no finding of that area is gone.
     #[must_use]
-    pub fn between(before: &[SecurityFinding], now: &[SecurityFinding]) -> Self {
+    pub fn between(before: &[SecurityFinding], now: &SecurityScanFacts) -> Self {
         let find = |findings: &[SecurityFinding], wanted: &SecurityFinding| -> Option<Severity> {
             let same = |known: &&SecurityFinding| known.id == wanted.id && known.subject == wanted.subject;
             findings.iter().find(same).map(|known| known.severity)
         };
         let mut changes = Self::default();
-        for finding in now {
+        for finding in &now.findings {
             match find(before, finding) {
                 None => changes.new.push(finding.label()),
                 Some(severity) if severity < finding.severity => {
@@ -32,9 +34,22 @@ impl FindingChanges {
                 Some(_) => {}
             }
         }
-        let gone = before.iter().filter(|finding| find(now, finding).is_none());
+        let gone = before
+            .iter()
+            .filter(|finding| find(&now.findings, finding).is_none() && !has_open_question(now, &finding.id));
         changes.gone.extend(gone.map(SecurityFinding::label));
         changes
+    }
+
+    /// Returns the findings to compare the next scan with: those of `now`, and those of before that it could not look
+    /// for again.
+    #[must_use]
+    pub fn next_baseline(before: &[SecurityFinding], now: &SecurityScanFacts) -> Vec<SecurityFinding> {
+        let is_known = |finding: &SecurityFinding| {
+            now.findings.iter().any(|known| known.id == finding.id && known.subject == finding.subject)
+        };
+        let kept = before.iter().filter(|finding| !is_known(finding) && has_open_question(now, &finding.id));
+        now.findings.iter().chain(kept).take(MAX_BASELINE_FINDINGS).cloned().collect()
     }
 
     /// Whether nothing is worth telling.
@@ -42,6 +57,27 @@ impl FindingChanges {
     pub fn is_empty(&self) -> bool {
         self.new.is_empty() && self.gone.is_empty() && self.worse.is_empty()
     }
+}
+
+/// Findings that the next scan is compared with.
+const MAX_BASELINE_FINDINGS: usize = 400;
+
+/// Whether `scan` left a question open in the area of the finding `id`. Nobody knows the area of an id that is not in
+/// the table any more: it is gone.
+fn has_open_question(scan: &SecurityScanFacts, id: &str) -> bool {
+    let Some(definition) = find_definition(id) else { return false };
+    scan.open_questions.iter().any(|question| area_of_question(question) == Some(definition.area))
+}
+
+/// Returns the text of an open question.
+#[must_use]
+pub fn open_question(area: ScanArea, reason: &str) -> String {
+    format!("{}: {reason}", area.name())
+}
+
+fn area_of_question(question: &str) -> Option<ScanArea> {
+    let (name, _) = question.split_once(": ")?;
+    ScanArea::ALL.into_iter().find(|area| area.name() == name)
 }
 
 #[cfg(test)]
@@ -74,10 +110,27 @@ mod tests {
             finding("better", None, Severity::Low),
             finding("worse", None, Severity::Medium),
         ];
+        let now = SecurityScanFacts { findings: now.to_vec(), ..SecurityScanFacts::default() };
         let changes = FindingChanges::between(&before, &now);
         assert_eq!(changes.new, ["port (23)"]);
         assert_eq!(changes.gone, ["port (22)"]);
         assert_eq!(changes.worse, ["worse from low to medium"]);
-        assert!(FindingChanges::between(&now, &now).is_empty());
+        assert!(FindingChanges::between(&now.findings, &now).is_empty());
+    }
+
+    #[test]
+    fn what_a_scan_could_not_look_for_is_not_gone() {
+        let before =
+            [finding("csp-missing", None, Severity::Low), finding("caa-missing", None, Severity::Low)];
+        let partial = SecurityScanFacts {
+            open_questions: vec![open_question(ScanArea::Web, "the page timed out")],
+            ..SecurityScanFacts::default()
+        };
+        assert_eq!(FindingChanges::between(&before, &partial).gone, ["caa-missing"]);
+        let baseline = FindingChanges::next_baseline(&before, &partial);
+        assert_eq!(baseline, [before[0].clone()]);
+        let complete = SecurityScanFacts::default();
+        assert_eq!(FindingChanges::between(&baseline, &complete).gone, ["csp-missing"]);
+        assert!(FindingChanges::next_baseline(&baseline, &complete).is_empty());
     }
 }
