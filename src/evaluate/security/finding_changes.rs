@@ -1,10 +1,15 @@
 //! What changed between two scans.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use super::finding_table::{ScanArea, find_definition};
 use crate::domain::{SecurityFinding, SecurityScanFacts, Severity};
 
 /// The findings that differ from an earlier scan, by their labels.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FindingChanges {
     /// Findings that the earlier scan did not have.
     pub new: Vec<String>,
@@ -56,6 +61,28 @@ impl FindingChanges {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.new.is_empty() && self.gone.is_empty() && self.worse.is_empty()
+    }
+}
+
+/// Names of each kind that the text has.
+const MAX_NAMED: usize = 5;
+
+impl fmt::Display for FindingChanges {
+    /// Writes the change in one line: `new: hsts-missing; gone: exposed-file (/.env)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (kind, labels) in [("new", &self.new), ("worse", &self.worse), ("gone", &self.gone)] {
+            if labels.is_empty() {
+                continue;
+            }
+            let named = labels.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+            write!(f, "{separator}{kind}: {named}")?;
+            if labels.len() > MAX_NAMED {
+                write!(f, " and {} more", labels.len() - MAX_NAMED)?;
+            }
+            separator = "; ";
+        }
+        Ok(())
     }
 }
 
@@ -115,6 +142,7 @@ mod tests {
         assert_eq!(changes.new, ["port (23)"]);
         assert_eq!(changes.gone, ["port (22)"]);
         assert_eq!(changes.worse, ["worse from low to medium"]);
+        assert_eq!(changes.to_string(), "new: port (23); worse: worse from low to medium; gone: port (22)");
         assert!(FindingChanges::between(&now.findings, &now).is_empty());
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::fact_line::FactLine;
+use super::security_lines::security_lines;
 use super::units::{days_between, format_duration, format_grouped};
 use crate::domain::{
     Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, RoundTripFacts, Timestamp,
@@ -10,15 +12,6 @@ use crate::domain::{
 
 /// Labels of the facts about certificates; lines without a label that follow belong to them.
 pub const CERTIFICATE_LABELS: [&str; 2] = ["certificate", "issuer"];
-
-/// One fact.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FactLine {
-    /// Its label; empty when it continues the line before.
-    pub label: &'static str,
-    /// Its value, with units.
-    pub value: String,
-}
 
 /// Returns all facts of `result`, in display order.
 #[must_use]
@@ -45,6 +38,9 @@ pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
     }
     if let Some(ftp) = &result.facts.ftp {
         lines.push_ftp(ftp);
+    }
+    if let Some(scan) = &result.facts.security {
+        lines.0.extend(security_lines(scan));
     }
     lines.0
 }
