@@ -52,8 +52,8 @@ pub use timed_stream::{IoTimestamps, TimedStream};
 #[cfg(feature = "legacy-tls")]
 pub use tls::LegacyTlsVersion;
 pub use tls::{
-    Pem, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions, TrustConfig, io_error_text,
-    pinned_or_issued, warm_up_crypto, was_tls_session_resumed,
+    IdentityRequest, Pem, PresentedIdentity, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions,
+    TrustConfig, io_error_text, pinned_or_issued, warm_up_crypto, was_tls_session_resumed,
 };
 pub use traceroute::{
     HopReply, Route, RouteEnd, RouteHop, TracerouteMethod, TracerouteOptions, TracerouteResult,

@@ -10,6 +10,7 @@ mod der;
 mod error_text;
 mod failure;
 mod handshake;
+mod identity;
 #[cfg(feature = "legacy-tls")]
 mod legacy;
 #[cfg(not(feature = "legacy-tls"))]
@@ -36,6 +37,7 @@ pub use client::{TlsClient, was_tls_session_resumed};
 pub(super) use config::TlsContext;
 pub use error_text::io_error_text;
 pub use handshake::warm_up_crypto;
+pub use identity::{IdentityRequest, PresentedIdentity};
 #[cfg(feature = "legacy-tls")]
 pub use legacy::LegacyTlsVersion;
 pub use options::{TlsOptions, TlsVersions};

@@ -1,7 +1,12 @@
-//! The scan of a TLS server.
+//! The scan of a TLS server: its questions in order.
 
+use super::certificates::find_certificates;
+use super::connector::Connector;
+use super::features::{find_compression, find_fallback_refusal};
+use super::groups::{find_dh_prime_bits, find_groups, newest_old_version};
 use super::options::TlsScanOptions;
-use crate::domain::{Failure, TlsScan};
+use super::suites::find_suites;
+use crate::domain::{Failure, ScannedTlsVersion, TlsScan};
 use crate::net::{ConnectionPacer, ConnectionTrace, Deadline, Endpoint, Net};
 
 /// Finds out what the TLS server at `endpoint` offers, over many short connections, each after a permit of `pacer`.
@@ -20,8 +25,26 @@ pub async fn scan_tls(
     deadline: Deadline,
     trace: &mut ConnectionTrace,
 ) -> Result<TlsScan, Failure> {
-    let _ = (server_name, options);
-    pacer.wait(deadline).await?;
-    drop(net.connect(endpoint, deadline, trace).await?);
-    Ok(TlsScan { open_questions: vec!["the scan is not built yet".to_owned()], ..TlsScan::default() })
+    let mut connector = Connector::open(net, endpoint, server_name, pacer, options, deadline, trace).await?;
+    let mut versions = Vec::new();
+    // The newest first: what servers have today shows at once whether there is anything.
+    for version in ScannedTlsVersion::ALL.into_iter().rev() {
+        versions.extend(find_suites(&mut connector, version).await);
+    }
+    versions.reverse();
+    let mut scan = TlsScan::default();
+    if let Some(version) = newest_old_version(&versions) {
+        scan.has_secure_renegotiation = Some(version.hello.has_renegotiation_info);
+        scan.has_extended_master_secret = Some(version.hello.has_extended_master_secret);
+    }
+    if !versions.is_empty() {
+        find_certificates(&mut connector, &versions, &mut scan).await;
+        scan.groups = find_groups(&mut connector, &versions).await;
+        scan.dh_prime_bits = find_dh_prime_bits(&mut connector, &versions).await;
+        scan.has_compression = find_compression(&mut connector, &versions).await;
+        scan.refuses_fallback = find_fallback_refusal(&mut connector, &versions).await;
+    }
+    scan.versions = versions.into_iter().map(|version| version.offered).collect();
+    scan.open_questions = connector.questions.into_texts();
+    Ok(scan)
 }
