@@ -24,5 +24,6 @@ mod probe_net;
 mod probe_project;
 mod responder;
 mod security;
+mod security_scan;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;

@@ -56,6 +56,10 @@ impl Scan<'_> {
         let now = self.cx.clock.now();
         let ocsp_response = scan.ocsp_response.as_deref();
         judge_certificates(&scan.certificate_chain, ocsp_response, &host, now, &mut self.findings);
+        for chain in &scan.other_certificate_chains {
+            // The response is about the first certificate.
+            judge_certificates(chain, ocsp_response, &host, now, &mut self.findings);
+        }
     }
 
     /// Makes one verified handshake, as clients do.
