@@ -13,7 +13,8 @@ fn weak(path: &str, head: &str) -> String {
         Strict-Transport-Security: max-age=60\r\nContent-Security-Policy: script-src 'unsafe-inline'\r\n\
         Referrer-Policy: unsafe-url\r\nX-Frame-Options: ALLOWALL\r\n\
         Set-Cookie: SESSIONID=s3cret\r\nSet-Cookie: __Host-a=s3cret; HttpOnly; SameSite=Lax\r\n";
-    let origin = head.lines().find_map(|line| line.strip_prefix("origin: "));
+    let origin =
+        head.lines().find_map(|line| line.strip_prefix("origin: ").or_else(|| line.strip_prefix("Origin: ")));
     let cors = origin.map_or(String::new(), |origin| {
         format!("Access-Control-Allow-Origin: {origin}\r\nAccess-Control-Allow-Credentials: true\r\n")
     });

@@ -104,7 +104,9 @@ fn judge_options(scan: &TlsScan, findings: &mut FindingCollector) {
     if scan.has_compression {
         findings.add(&TLS_COMPRESSION, "the server accepts DEFLATE");
     }
-    if scan.refuses_fallback == Some(false) {
+    // Between TLS 1.2 and 1.3 the server's random value guards against downgrades (RFC 8446 4.1.3).
+    let has_old_version = scan.versions.iter().any(|offered| offered.version < ScannedTlsVersion::Tls12);
+    if scan.refuses_fallback == Some(false) && has_old_version {
         findings.add(&TLS_FALLBACK, "the server accepts an older version marked by `TLS_FALLBACK_SCSV`");
     }
     if scan.has_extended_master_secret == Some(false) {
@@ -228,10 +230,12 @@ mod tests {
             [("tls-renegotiation-insecure".into(), Severity::Medium)]
         );
         assert_eq!(found(|scan| scan.has_compression = true), [("tls-compression".into(), Severity::High)]);
-        assert_eq!(
-            found(|scan| scan.refuses_fallback = Some(false)),
-            [("tls-fallback-accepted".into(), Severity::Low)]
-        );
+        assert_eq!(found(|scan| scan.refuses_fallback = Some(false)), [], "TLS 1.3 guards itself");
+        let with_old_version = found(|scan| {
+            scan.versions.insert(0, offered(ScannedTlsVersion::Tls11, &[ECDHE_AEAD]));
+            scan.refuses_fallback = Some(false);
+        });
+        assert!(with_old_version.contains(&("tls-fallback-accepted".into(), Severity::Low)));
         assert_eq!(
             found(|scan| scan.has_extended_master_secret = Some(false)),
             [("tls-extended-master-secret-missing".into(), Severity::Low)]

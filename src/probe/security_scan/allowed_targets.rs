@@ -57,9 +57,7 @@ impl AllowedTargets {
     /// Why it may not be scanned, without a full stop.
     pub fn check_host(&self, host: &str) -> Result<(), String> {
         if self.is_empty() {
-            return Err(
-                "`security.allowed_targets` of this location is empty, so nothing is scanned".to_owned()
-            );
+            return Err("`security.allowed_targets` is empty, so nothing is scanned".to_owned());
         }
         match host.trim_matches(['[', ']']).parse::<IpAddr>() {
             Ok(address) => self.check_addresses(host, &[address]),
@@ -95,7 +93,7 @@ impl AllowedTargets {
 }
 
 fn not_allowed(host: &str) -> String {
-    format!("`{host}` is not in `security.allowed_targets` of this location")
+    format!("`{host}` is not in `security.allowed_targets`")
 }
 
 /// Whether an address is reachable from everywhere: none of RFC 6890 that is private, local or reserved.

@@ -52,7 +52,8 @@ impl ScanOptions {
         if let Some(url) = &mut site_url {
             remove_login_and_fragment(url);
         }
-        let port_of_url = site_url.as_ref().and_then(Url::port_or_known_default);
+        // Only a port that is not the usual one of the scheme: the usual sites have both.
+        let port_of_url = site_url.as_ref().and_then(Url::port);
         let has_default_ports = fields.expected_ports.is_empty();
         let expected_ports = match port_of_url {
             Some(port) if has_default_ports => [port].into(),

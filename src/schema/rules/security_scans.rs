@@ -16,7 +16,7 @@ pub(super) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let Ok(fields) = document.deserialize::<SecurityScanFields<'_>>() else { return Vec::new() };
     let host = fields.host().unwrap_or_default();
     let refusal = input.context.security_targets.and_then(|targets| targets.refusal_reason(&host));
-    let refusal = refusal.map(|reason| format!("{reason}: checks end as unknown, status 95"));
+    let refusal = refusal.map(|reason| format!("{reason}: scans from this server end as unknown, status 95"));
     let seconds = document.settings().interval().as_secs();
     let is_frequent = (seconds < MIN_INTERVAL_MINUTES * 60).then(|| {
         format!(
