@@ -27,3 +27,4 @@ mod security;
 mod security_scan;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;
+mod tls_scan;

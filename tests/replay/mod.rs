@@ -44,6 +44,7 @@ replayed! {
     project in "../fuzz/bodies/project.rs",
     script in "../fuzz/bodies/script.rs",
     script_host in "../fuzz/bodies/script_host.rs",
+    server_hello in "../fuzz/bodies/server_hello.rs",
     settings in "../fuzz/bodies/settings.rs",
     smtp in "../fuzz/bodies/smtp.rs",
     template in "../fuzz/bodies/template.rs",

@@ -10,6 +10,8 @@ use crate::domain::ScannedTlsVersion;
 pub(super) const MAX_ANSWER_BYTES: usize = 256 * 1024;
 /// Longest message, in bytes: room for the certificates of a server.
 const MAX_MESSAGE_BYTES: usize = 128 * 1024;
+/// Bytes of type, version and length of a record.
+const RECORD_HEAD_BYTES: usize = 5;
 /// Longest record, in bytes: that of TLS 1.2 with the room for encryption (RFC 5246 6.2.3).
 const MAX_RECORD_BYTES: usize = 16 * 1024 + 2048;
 /// Most records that say nothing: warnings, empty ones, requests for a hello.
@@ -86,9 +88,12 @@ impl AnswerParser {
     pub fn push(&mut self, bytes: &[u8]) -> Option<ServerAnswer> {
         self.received_bytes += bytes.len();
         self.records.extend_from_slice(bytes);
+        let mut start = 0;
         loop {
-            match self.next_record() {
+            match self.record_at(start) {
                 Ok(Some((kind, content))) => {
+                    start += RECORD_HEAD_BYTES + content.len();
+                    self.has_seen_record = true;
                     if let Some(answer) = self.on_record(kind, &content) {
                         return Some(answer);
                     }
@@ -96,7 +101,10 @@ impl AnswerParser {
                 Ok(None) if self.received_bytes > MAX_ANSWER_BYTES => {
                     return Some(ServerAnswer::Endless("more than 256 KiB without an end"));
                 }
-                Ok(None) => return None,
+                Ok(None) => {
+                    self.records.drain(..start);
+                    return None;
+                }
                 Err(answer) => return Some(answer),
             }
         }
@@ -120,9 +128,9 @@ impl AnswerParser {
         ServerAnswer::NotTls(shown.escape_ascii().to_string())
     }
 
-    /// Removes the first record and returns its type and content; `None` when it is not complete.
-    fn next_record(&mut self) -> Result<Option<(u8, Vec<u8>)>, ServerAnswer> {
-        let mut reader = ByteReader(&self.records);
+    /// Returns type and content of the record at `start`; `None` when it is not complete.
+    fn record_at(&self, start: usize) -> Result<Option<(u8, Vec<u8>)>, ServerAnswer> {
+        let mut reader = ByteReader(&self.records[start..]);
         let Some(kind) = reader.u8() else { return Ok(None) };
         let version = reader.u8();
         let is_record = RECORD_TYPES.contains(&kind) && version.is_none_or(|major| major == 3);
@@ -134,10 +142,7 @@ impl AnswerParser {
         if length > MAX_RECORD_BYTES {
             return Err(ServerAnswer::Malformed(Malformed("the length of a record")));
         }
-        let Some(content) = reader.take(length).map(<[u8]>::to_vec) else { return Ok(None) };
-        self.records.drain(..5 + length);
-        self.has_seen_record = true;
-        Ok(Some((kind, content)))
+        Ok(reader.take(length).map(|content| (kind, content.to_vec())))
     }
 
     fn on_record(&mut self, kind: u8, content: &[u8]) -> Option<ServerAnswer> {

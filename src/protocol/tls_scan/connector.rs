@@ -109,8 +109,8 @@ impl<'a> Connector<'a> {
         Exchange::Unknown
     }
 
-    /// Opens a connection for a handshake of its own, such as that of the TLS library; with the deadline of it. `None`
-    /// when that fails; the open questions have the reason.
+    /// Opens a connection for a handshake of the TLS library; returns it with its deadline. `None` when that fails; the
+    /// open questions have the reason.
     pub(super) async fn open_stream(&mut self, subject: &str) -> Option<(TcpStream, Deadline)> {
         if self.must_stop() {
             return None;
@@ -175,7 +175,9 @@ impl<'a> Connector<'a> {
     }
 
     fn on_answer(&mut self, answer: ServerAnswer, subject: &str) -> Exchange {
-        self.lost_connections = 0;
+        if !matches!(answer, ServerAnswer::Endless(_)) {
+            self.lost_connections = 0;
+        }
         match answer {
             ServerAnswer::Accepted(flight) => return Exchange::Accepted(flight),
             ServerAnswer::Alert(alert) => return Exchange::Alert(alert),

@@ -32,6 +32,9 @@ pub async fn scan_tls(
         versions.extend(find_suites(&mut connector, version).await);
     }
     versions.reverse();
+    if versions.is_empty() && !connector.is_stopped {
+        connector.questions.add("the scan", "the server refused every version and cipher suite of TLS");
+    }
     let mut scan = TlsScan::default();
     if let Some(version) = newest_old_version(&versions) {
         scan.has_secure_renegotiation = Some(version.hello.has_renegotiation_info);
