@@ -121,3 +121,17 @@ fn is_retryable(observation: &Observation) -> bool {
     let never_retried = [FailureKind::Cancelled, FailureKind::SecurityFindings];
     observation.failure.as_ref().is_some_and(|failure| !never_retried.contains(&failure.kind))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_and_cancelled_attempts_are_not_retried() {
+        let is_retried =
+            |kind| is_retryable(&Observation::from_failure(Failure::new(Phase::Connect, kind, "x")));
+        assert!(is_retried(FailureKind::ConnectRefused) && is_retried(FailureKind::NotConfigured));
+        assert!(!is_retried(FailureKind::SecurityFindings) && !is_retried(FailureKind::Cancelled));
+        assert!(!is_retryable(&Observation::default()));
+    }
+}

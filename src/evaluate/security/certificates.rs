@@ -73,7 +73,7 @@ pub fn judge_certificates(
 pub fn judge_trust(failure: &Failure, findings: &mut FindingCollector) {
     match failure.kind {
         FailureKind::CertificateIssuerUnknown => {
-            findings.add(&CERTIFICATE_UNTRUSTED, failure.detail.as_str())
+            findings.add(&CERTIFICATE_UNTRUSTED, failure.detail.as_str());
         }
         FailureKind::CertificateInvalid | FailureKind::CertificateRevoked => {
             findings.add(&CERTIFICATE_UNUSABLE, failure.to_string());
@@ -182,7 +182,7 @@ fn judge_ocsp(certificate: &X509Certificate<'_>, response: Option<&[u8]>, findin
         None if has_responder => findings.add(&OCSP_NOT_STAPLED, "the certificate names an OCSP responder"),
         None | Some(Some(0)) => {}
         Some(Some(status)) => {
-            findings.add(&OCSP_UNUSABLE, format!("its status is {status}, not successful (0)"))
+            findings.add(&OCSP_UNUSABLE, format!("its status is {status}, not successful (0)"));
         }
         Some(None) => findings.add(&OCSP_UNUSABLE, "it is not an OCSP response"),
     }

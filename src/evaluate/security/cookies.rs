@@ -1,4 +1,4 @@
-//! Judges the cookies that a site sets (RFC 6265, and its successor for SameSite and prefixes).
+//! Judges the cookies that a site sets (RFC 6265, and its successor for `SameSite` and prefixes).
 
 use super::finding_collector::FindingCollector;
 use super::finding_table::{COOKIE_HTTP_ONLY, COOKIE_PREFIX, COOKIE_SAME_SITE, COOKIE_SECURE};

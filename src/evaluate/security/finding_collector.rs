@@ -74,7 +74,7 @@ impl FindingCollector {
     pub fn into_findings(self) -> (Vec<SecurityFinding>, usize) {
         let mut findings = self.findings;
         // Stable: within a severity in the order of the scan.
-        findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         let left_out = findings.len().saturating_sub(MAX_FINDINGS);
         findings.truncate(MAX_FINDINGS);
         (findings, left_out)

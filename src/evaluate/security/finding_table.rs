@@ -59,7 +59,7 @@ pub fn find_definition(id: &str) -> Option<&'static FindingDefinition> {
 macro_rules! findings {
     ($($name:ident = $area:ident $id:literal, $least:ident to $highest:ident, $title:literal, $remedy:literal, $reference:literal;)+) => {
         $(
-            #[doc = $title]
+            #[doc = concat!("The finding `", $id, "`.")]
             pub static $name: FindingDefinition = FindingDefinition {
                 id: $id,
                 area: ScanArea::$area,

@@ -110,7 +110,7 @@ fn judge_document_headers(page: &ScannedResponse, findings: &mut FindingCollecto
     }
     match page.header("referrer-policy") {
         None => {
-            findings.add(&REFERRER_POLICY, "the page has none; browsers then tell other sites the origin")
+            findings.add(&REFERRER_POLICY, "the page has none; browsers then tell other sites the origin");
         }
         // The last value that a browser knows counts; `unsafe-url` is known to all.
         Some(value) if value.rsplit(',').next().is_some_and(|last| last.trim() == "unsafe-url") => {

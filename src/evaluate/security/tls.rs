@@ -8,8 +8,8 @@ use super::finding_table::{
     TLS_SUITE_NO_FORWARD_SECRECY, TLS_SUITE_NULL, TLS_SUITE_RC4,
 };
 use crate::domain::{
-    BulkCipher, CipherMode, CipherSuite, ScannedTlsVersion, Severity, TlsScan, find_suite, find_tls_group,
-    signature_scheme_name,
+    BulkCipher, CipherMode, CipherSuite, ScannedTlsVersion, Severity, TlsGroup, TlsScan, find_suite,
+    find_tls_group, signature_scheme_name,
 };
 
 /// Shortest prime of finite-field Diffie-Hellman, in bits (RFC 9325 4.1).
@@ -91,7 +91,7 @@ fn judge_groups(scan: &TlsScan, findings: &mut FindingCollector) {
         findings.add(&TLS_GROUP_WEAK, list(&weak));
     }
     // Without any group the question stayed open.
-    if !scan.groups.is_empty() && !groups().any(|group| group.is_post_quantum()) {
+    if !scan.groups.is_empty() && !groups().any(TlsGroup::is_post_quantum) {
         let names: Vec<&str> = groups().map(|group| group.name).collect();
         findings.add(&TLS_POST_QUANTUM_MISSING, list(&names));
     }

@@ -78,7 +78,7 @@ impl TrackedMonitor {
             self.last_scans.push((result.location_id, Some(scan.findings.clone())));
             return None;
         };
-        let Some(before) = previous.replace(scan.findings.clone()) else { return None };
+        let before = previous.replace(scan.findings.clone())?;
         let changes = FindingChanges::between(&before, scan);
         *previous = Some(FindingChanges::next_baseline(&before, scan));
         let mut hasher = DefaultHasher::new();

@@ -20,8 +20,7 @@ pub(super) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
     let seconds = document.settings().interval().as_secs();
     let is_frequent = (seconds < MIN_INTERVAL_MINUTES * 60).then(|| {
         format!(
-            "a scan opens hundreds of connections: an interval of {} s is short, {MIN_INTERVAL_MINUTES} minutes or more are enough",
-            seconds
+            "a scan opens hundreds of connections: an interval of {seconds} s is short, {MIN_INTERVAL_MINUTES} minutes or more are enough"
         )
     });
     let ignored_host = fields.hostname.map(str::trim).filter(|hostname| {
