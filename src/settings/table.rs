@@ -325,7 +325,7 @@ pub static SETTINGS: &[Setting] = &[
         "security.allowed_targets",
         SettingType::List(&SettingType::ScanTarget),
         "[]",
-        "What this location may scan: networks and names. Empty: nothing, scans end as unknown, status 95, and saving\na monitor says so. List only what you operate or may scan. A name that matches needs no network unless it leads\nto a private address. `vigie check` on this host may scan everything.\nExample: [192.0.2.0/24, www.example.com, '*.shop.example.com']",
+        "What this location may scan: networks and names. Empty: nothing; scans end as unknown, status 95, and\nsaving a monitor says so. List only what you operate or may scan. A name that matches needs no network\nunless it leads to a private address. `vigie check` on this host may scan everything.\nExample: [192.0.2.0/24, www.example.com, '*.shop.example.com']",
     )
     .reloadable(),
     Setting::new(

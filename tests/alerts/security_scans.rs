@@ -37,7 +37,7 @@ fn scan(monitor: MonitorId, number: i64, findings: &[(&str, Option<&str>, Severi
 
 async fn scanned(harness: &mut Harness) -> MonitorId {
     harness.recipient(json!({})).await;
-    harness.monitor(&[1], json!({"mode": "Primary", "home_location": 1})).await
+    harness.monitor(&[1], json!({"mode": "Global Notify"})).await
 }
 
 const BEFORE: &[(&str, Option<&str>, Severity)] =
