@@ -51,7 +51,12 @@ async fn an_alias_of_a_name_that_is_gone_is_a_finding() {
     let net = net_with(NameServers::Explicit(vec![server.at]));
     let observation = scan_with(json!({"hostname": "shop.scan.test"}), settings(), &net).await;
     assert!(labels(&observation).contains("cname-dangling (shop.scan.test)"));
-    assert_eq!(observation.failure.unwrap().kind, FailureKind::SecurityFindings);
+    assert_eq!(observation.failure.as_ref().unwrap().kind, FailureKind::SecurityFindings);
+    let areas = facts(&observation).open_questions.iter().map(|question| question.split(':').next().unwrap());
+    assert_eq!(areas.collect::<Vec<_>>(), ["ports", "tls", "web"], "the findings of those are not gone");
+    let fields = json!({"hostname": "shop.scan.test", "fail_severity": "critical"});
+    let observation = scan_with(fields, settings(), &net).await;
+    assert_eq!(observation.failure.unwrap().kind, FailureKind::NameNotFound);
 }
 
 #[tokio::test]

@@ -182,7 +182,7 @@ findings! {
         "Name the origins that may read, and never repeat an unknown `Origin`.", "https://fetch.spec.whatwg.org/#http-cors-protocol";
     CORS_ANY = Web "cors-any-origin", Info to Info, "Every origin may read responses without credentials",
         "Leave `Access-Control-Allow-Origin: *` out unless the data are public.", "https://fetch.spec.whatwg.org/#http-cors-protocol";
-    VERSION_BANNER = Web "version-banner", Low to Low, "The version of a software is told",
+    VERSION_BANNER = Web "version-banner", Low to Low, "The version of a software is disclosed",
         "Turn the version off in header fields and greetings.", "https://owasp.org/www-project-secure-headers/";
     MIXED_CONTENT = Web "mixed-content", Low to Medium, "An https page loads objects over http",
         "Load every object over https.", "https://www.w3.org/TR/mixed-content/";

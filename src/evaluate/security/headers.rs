@@ -126,14 +126,14 @@ fn judge_document_headers(page: &ScannedResponse, findings: &mut FindingCollecto
 
 fn judge_versions(page: &ScannedResponse, findings: &mut FindingCollector) {
     for name in VERSION_HEADERS {
-        for value in page.headers_named(name).filter(|value| tells_version(value)) {
+        for value in page.headers_named(name).filter(|value| has_version(value)) {
             findings.add_about(&VERSION_BANNER, name, format!("`{name}: {value}`"));
         }
     }
 }
 
 /// Whether a text names software with its version: a number with a dot, as in `nginx/1.22.1`.
-pub(super) fn tells_version(text: &str) -> bool {
+pub(super) fn has_version(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes
         .windows(3)
@@ -260,9 +260,10 @@ mod tests {
 
     #[test]
     fn versions_are_told_only_with_a_number() {
-        let told = |value| severity_of(HTTPS, &[("server", value)], "version-banner (server)").is_some();
-        assert!(told("nginx/1.22.1") && told("Apache/2.4.57 (Debian)"));
-        assert!(!told("nginx") && !told("Apache") && !told("ECS (x/1234)"));
+        let is_disclosed =
+            |value| severity_of(HTTPS, &[("server", value)], "version-banner (server)").is_some();
+        assert!(is_disclosed("nginx/1.22.1") && is_disclosed("Apache/2.4.57 (Debian)"));
+        assert!(!is_disclosed("nginx") && !is_disclosed("Apache") && !is_disclosed("ECS (x/1234)"));
         assert!(
             severity_of(HTTPS, &[("x-powered-by", "PHP/8.2.7")], "version-banner (x-powered-by)").is_some()
         );

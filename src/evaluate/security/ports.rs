@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::finding_collector::FindingCollector;
 use super::finding_table::{PORT_CLOSED, PORT_UNEXPECTED, PORTS_ALL_OPEN, VERSION_BANNER};
-use super::headers::tells_version;
+use super::headers::has_version;
 use super::usual_ports::USUAL_PORTS;
 use crate::domain::Severity;
 
@@ -59,7 +59,7 @@ pub fn judge_ports(
 pub fn judge_greeting(port: u16, greeting: &str, findings: &mut FindingCollector) {
     // The version of the protocol is no secret.
     let software = greeting.strip_prefix("SSH-2.0-").unwrap_or(greeting);
-    if tells_version(software) {
+    if has_version(software) {
         findings.add_about(&VERSION_BANNER, &format!("port {port}"), format!("`{greeting}`"));
     }
 }
@@ -118,12 +118,12 @@ mod tests {
 
     #[test]
     fn greetings_tell_versions() {
-        let tells = |greeting: &str| {
+        let discloses = |greeting: &str| {
             let mut findings = FindingCollector::default();
             judge_greeting(22, greeting, &mut findings);
             !findings.into_findings().0.is_empty()
         };
-        assert!(tells("SSH-2.0-OpenSSH_9.2p1 Debian-2") && tells("220 (vsFTPd 3.0.3)"));
-        assert!(!tells("SSH-2.0-OpenSSH") && !tells("220 mail.a.test ESMTP Postfix"));
+        assert!(discloses("SSH-2.0-OpenSSH_9.2p1 Debian-2") && discloses("220 (vsFTPd 3.0.3)"));
+        assert!(!discloses("SSH-2.0-OpenSSH") && !discloses("220 mail.a.test ESMTP Postfix"));
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::options::ScanOptions;
 use super::scan::Scan;
 use crate::domain::{Failure, FailureKind, Observation};
-use crate::evaluate::security::{DnsScan, judge_dns};
+use crate::evaluate::security::{DnsScan, ScanArea, judge_dns};
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::cancellation::until_cancelled;
 use crate::probe::invalid_probe::InvalidProbe;
@@ -87,6 +87,10 @@ impl Scan<'_> {
                 ..DnsScan::default()
             };
             judge_dns(&scan, &mut self.findings);
+            // Nothing else was looked at, so nothing else is gone.
+            for area in [ScanArea::Ports, ScanArea::Tls, ScanArea::Web] {
+                self.add_question(area, "the name does not resolve");
+            }
         }
     }
 }

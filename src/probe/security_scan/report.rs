@@ -24,8 +24,9 @@ impl Scan<'_> {
         observation.facts.tls = self.trace.tls_facts.take();
         let findings_so_far = std::mem::take(&mut self.findings);
         let (findings, left_out) = findings_so_far.into_findings();
-        if let Err(failure) = result
-            && findings.is_empty()
+        let scan_failure = result.err();
+        if findings.is_empty()
+            && let Some(failure) = scan_failure
         {
             observation.record_failure(failure);
             return observation;
@@ -39,6 +40,8 @@ impl Scan<'_> {
         facts.findings = findings;
         let fail_severity = self.options.fail_severity;
         if let Some(failure) = failure_of_findings(&facts.grade, &facts.findings, fail_severity) {
+            observation.record_failure(failure);
+        } else if let Some(failure) = scan_failure {
             observation.record_failure(failure);
         } else {
             record_warnings(&facts.findings, &mut observation);
