@@ -27,6 +27,7 @@ mod probe_project;
 mod push_run;
 mod responder;
 mod security;
+mod security_scan;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod support;
 mod tls_scan;

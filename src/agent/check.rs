@@ -115,7 +115,23 @@ fn prefix_attempt_numbers(captures: Vec<(u8, CapturedFile)>, attempt_count: usiz
     captures.into_iter().map(with_number).collect()
 }
 
-/// Whether the attempt failed, other than by being cancelled.
+/// Whether the attempt failed, other than by being cancelled or by the findings of a security scan: those are not gone a
+/// moment later, and a second scan would double its traffic.
 fn is_retryable(observation: &Observation) -> bool {
-    observation.failure.as_ref().is_some_and(|failure| failure.kind != FailureKind::Cancelled)
+    let never_retried = [FailureKind::Cancelled, FailureKind::SecurityFindings];
+    observation.failure.as_ref().is_some_and(|failure| !never_retried.contains(&failure.kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_and_cancelled_attempts_are_not_retried() {
+        let is_retried =
+            |kind| is_retryable(&Observation::from_failure(Failure::new(Phase::Connect, kind, "x")));
+        assert!(is_retried(FailureKind::ConnectRefused) && is_retried(FailureKind::NotConfigured));
+        assert!(!is_retried(FailureKind::SecurityFindings) && !is_retried(FailureKind::Cancelled));
+        assert!(!is_retryable(&Observation::default()));
+    }
 }

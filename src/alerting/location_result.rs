@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{CheckId, LocationId, Outcome, Status, Timestamp};
+use crate::evaluate::security::FindingChanges;
 use crate::evaluate::settle::LocationOutcome;
 
 /// Result of one run at one location.
@@ -68,6 +69,11 @@ pub struct PageChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(rename = "objects")]
     pub object_changes: Option<String>,
+    /// How the findings of a security scan changed. When set, the sizes are a hash of the change, so that each change is
+    /// told once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "findings")]
+    pub finding_changes: Option<FindingChanges>,
 }
 
 /// A certificate that has expired or will soon.

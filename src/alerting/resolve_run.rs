@@ -280,13 +280,19 @@ impl AlertState {
             .last_page_change
             .filter(|(_, notified_at)| is_within_repeat_interval(*notified_at, run.planned_at));
         let notified_bytes = self.last_page_change.map(|(bytes, _)| bytes);
-        let passing = run.results.iter().filter(|result| result.outcome != Outcome::Error);
+        // Findings also change while others make the scan fail; a page that failed is none to compare.
+        let passing = run.results.iter().filter(|result| {
+            let has_finding_changes =
+                result.page_change.as_ref().is_some_and(|change| change.finding_changes.is_some());
+            result.outcome != Outcome::Error || has_finding_changes
+        });
         let mut changed = passing.filter_map(|result| result.page_change.as_ref().map(|page| (result, page)));
         let Some((cause, page)) = changed.find(|(_, page)| notified_bytes != Some(page.bytes_now)) else {
             return;
         };
-        // A change of the objects is set only where the monitor compares them.
-        if !cx.policy.notify_on_content_change && page.object_changes.is_none() {
+        // A change of objects or findings is set only where the monitor compares them.
+        let is_requested = page.object_changes.is_some() || page.finding_changes.is_some();
+        if !cx.policy.notify_on_content_change && !is_requested {
             return;
         }
         self.last_page_change = Some((page.bytes_now, run.planned_at));

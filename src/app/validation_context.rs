@@ -7,7 +7,9 @@ use crate::catalog::{CertificateSummary, InstanceData};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
-use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
+use crate::schema::validation_context::{
+    BillingPlan, BrowserLookup, SecurityTargetLookup, ValidationContext,
+};
 use crate::settings::Settings;
 
 /// Owns the data that [`ValidationContext`] borrows.
@@ -24,6 +26,7 @@ pub struct KnownReferences {
     supported_types: Vec<MonitorType>,
     supported_tls_versions: Vec<&'static str>,
     browsers: Arc<dyn BrowserLookup>,
+    security_targets: Option<Arc<dyn SecurityTargetLookup>>,
 }
 
 impl KnownReferences {
@@ -49,6 +52,12 @@ impl KnownReferences {
                 .collect(),
             supported_tls_versions: versions.iter().copied().filter(is_supported).collect(),
             browsers: Arc::new(CachedBrowserLookup::new(Arc::clone(&settings.probe.browser_pool))),
+            security_targets: settings
+                .probe
+                .security_scan
+                .allowed_targets
+                .clone()
+                .map(|targets| Arc::new(targets) as Arc<dyn SecurityTargetLookup>),
         }
     }
 
@@ -72,6 +81,7 @@ impl KnownReferences {
             supported_types: Some(&self.supported_types),
             supported_tls_versions: Some(&self.supported_tls_versions),
             browsers: Some(&*self.browsers),
+            security_targets: self.security_targets.as_deref(),
             // Monitors in files name each other by their keys.
             monitors: None,
             monitor_id: None,
@@ -105,6 +115,7 @@ pub(super) fn instance_data(settings: &Settings) -> InstanceData {
         supported_types: references.supported_types,
         supported_tls_versions: references.supported_tls_versions,
         browsers: Some(references.browsers),
+        security_targets: references.security_targets,
         default_certificate_warning_days: settings.probe.certificate_warning_days,
         mobile_emulation: settings.mobile_emulation.clone(),
     }

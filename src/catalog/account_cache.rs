@@ -20,7 +20,9 @@ use crate::schema::typed::record::{
     PropertyValueSettings,
 };
 pub use crate::schema::validation_context::PropertyDefinition;
-use crate::schema::validation_context::{BillingPlan, BrowserLookup, ValidationContext};
+use crate::schema::validation_context::{
+    BillingPlan, BrowserLookup, SecurityTargetLookup, ValidationContext,
+};
 use crate::store::{ConfigRecordFilter, ConfigStore, Pagination, StoreError};
 use crate::texts::Language;
 
@@ -70,6 +72,8 @@ pub struct InstanceData {
     pub supported_tls_versions: Vec<&'static str>,
     /// The browsers of the locations; `None` when they are not known.
     pub browsers: Option<Arc<dyn BrowserLookup>>,
+    /// What security scans may scan; `None` when it is not known.
+    pub security_targets: Option<Arc<dyn SecurityTargetLookup>>,
     /// Default number of days before a certificate expires.
     pub default_certificate_warning_days: u32,
     /// Mobile locations and profiles.
@@ -151,6 +155,7 @@ impl AccountSnapshot {
             supported_types: Some(&self.shared.supported_types),
             supported_tls_versions: Some(&self.shared.supported_tls_versions),
             browsers: self.shared.browsers.as_deref(),
+            security_targets: self.shared.security_targets.as_deref(),
             // The service knows them.
             monitors: None,
             monitor_id: None,

@@ -113,6 +113,7 @@ failure_kinds! {
     VariableNotSet = "variable_unknown", Target, VALIDATION_FAILED, "a variable that is used was not set";
     VariableNotExtracted = "variable_missing", Target, VALIDATION_FAILED, "a variable could not be extracted from the response";
     VariableInvalid = "variable_invalid", Target, VALIDATION_FAILED, "the value of a variable is not allowed where it is used";
+    SecurityFindings = "security_findings", Target, VALIDATION_FAILED, "the security scan has findings that count as errors";
     PageObjectFailed = "page_object", Target, OBJECT_FAILED, "an object of the page could not be loaded";
     PageObjectResized = "page_object_resized", Target, OBJECT_SIZE_CHANGED, "the size of an object of the page changed";
     PageObjectMissing = "page_object_missing", Target, OBJECT_MISSING, "an object of the page is missing";

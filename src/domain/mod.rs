@@ -36,6 +36,7 @@ mod reported_state;
 mod role;
 mod rollup;
 mod sample;
+mod security_scan;
 mod status;
 mod store_error;
 mod text;
@@ -98,6 +99,7 @@ pub use reported_state::{PushedState, ReportedState, ReportedStateError, SeriesR
 pub use role::{Permission, Role};
 pub use rollup::{ContentViewFigures, MAX_ROLLUP_STEPS, Rollup, RollupQuery, RollupStep, UserExperience};
 pub use sample::{LocationMeanDuration, Sample};
+pub use security_scan::{FindingCounts, SecurityFinding, SecurityScanFacts, Severity};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;
 pub use text::{

@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::host_facts::HostFacts;
 use super::phase::{Phase, Phases};
 use super::protocol_facts::{FtpFacts, MailFacts, RoundTripFacts};
+use super::security_scan::SecurityScanFacts;
 use super::status::Status;
 use super::time::Timestamp;
 
@@ -84,6 +85,8 @@ pub enum WarningKind {
     PageObjectProblem,
     /// A value of a host is beyond the bound of a warning (status 4030).
     HostValueBeyondBound,
+    /// A security scan has a finding below `fail_severity`.
+    SecurityFinding,
     /// A remark that leaves the outcome as it is.
     #[serde(rename = "note")]
     Informational,
@@ -100,6 +103,7 @@ impl WarningKind {
                 | Self::TlsWeakness
                 | Self::PageObjectProblem
                 | Self::HostValueBeyondBound
+                | Self::SecurityFinding
         )
     }
 
@@ -174,6 +178,9 @@ pub struct Facts {
     /// From what a host reports or a job pushes.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub host: Option<Box<HostFacts>>,
+    /// From a security scan.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub security: Option<Box<SecurityScanFacts>>,
     /// Addresses that the name resolved to, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "resolved")]

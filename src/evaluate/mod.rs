@@ -8,6 +8,7 @@ pub mod keyword;
 pub mod page_comparison;
 mod pattern_cache;
 mod search_budget;
+pub mod security;
 pub mod settle;
 pub mod sla;
 pub mod template;

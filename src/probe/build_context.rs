@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::host_agent::SeriesMemory;
 use super::report_source::ReportSource;
+use super::security_scan::SecurityScanSettings;
 use crate::browser::{BrowserPool, DeviceProfile};
 use crate::domain::{CustomerId, MonitorId};
 use crate::evaluate::{PatternCache, PatternCaches};
@@ -52,6 +53,8 @@ pub struct ProbeBuildContext {
     pub report_source: Option<Arc<dyn ReportSource>>,
     /// The values of the last runs of monitors that read a page of metrics.
     pub series_memory: Arc<SeriesMemory>,
+    /// The settings of security scans.
+    pub security_scan: SecurityScanSettings,
     /// Masks the secrets of the settings, such as the passwords of proxies.
     pub settings_redactor: Arc<SharedRedactor>,
 }
@@ -94,6 +97,7 @@ impl Default for ProbeBuildContext {
             projects_enabled: true,
             report_source: None,
             series_memory: Arc::default(),
+            security_scan: SecurityScanSettings::default(),
             settings_redactor: Arc::default(),
         }
     }

@@ -24,6 +24,7 @@ mod redacting_probe;
 mod registry;
 mod report_source;
 mod request_steps;
+mod security_scan;
 mod service_target;
 mod tcp;
 
@@ -31,3 +32,4 @@ pub use build_context::{ProbeBuildContext, ScriptDebugOptions};
 pub use probe_trait::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
 pub use registry::{PROBE_DESCRIPTORS, ProbeDescriptor, build_probe, find_descriptor};
 pub use report_source::{ReportSource, ReportedStateFuture};
+pub use security_scan::{AllowedTargets, SecurityScanSettings};

@@ -7,7 +7,9 @@ use super::probe_trait::{
     AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext,
 };
 use super::redacting_probe::RedactingProbe;
-use super::{api_steps, browser, collection, dns, ftp, host_agent, http, mail, ping, project, tcp};
+use super::{
+    api_steps, browser, collection, dns, ftp, host_agent, http, mail, ping, project, security_scan, tcp,
+};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::MonitorDocument;
 
@@ -93,6 +95,11 @@ pub static PROBE_DESCRIPTORS: &[ProbeDescriptor] = &[
         monitor_types: &[MonitorType::ApiProject],
         concurrency_class: ConcurrencyClass::Light,
         constructor: project::build,
+    },
+    ProbeDescriptor {
+        monitor_types: &[MonitorType::SecurityScan],
+        concurrency_class: ConcurrencyClass::Light,
+        constructor: security_scan::build,
     },
 ];
 

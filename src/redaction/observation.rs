@@ -10,7 +10,7 @@ use crate::domain::{
     ActionResult, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, ConsoleEntry,
     ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FtpFacts, HeaderList, HostFacts, HttpExchange,
     HttpFacts, MailFacts, Observation, PageLoad, PageObject, PageObjectChange, PingFacts, RedirectHop,
-    RoundTripFacts, StepResult, StepTest, TlsFacts, Warning,
+    RoundTripFacts, SecurityFinding, SecurityScanFacts, StepResult, StepTest, TlsFacts, Warning,
 };
 
 impl Redactor {
@@ -92,7 +92,8 @@ impl Redactor {
     }
 
     fn redact_facts(&self, facts: &mut Facts) {
-        let Facts { http, tls, dns, ping, mail, round_trip, ftp, host, resolved_addresses: _ } = facts;
+        let Facts { http, tls, dns, ping, mail, round_trip, ftp, host, security, resolved_addresses: _ } =
+            facts;
         if let Some(http) = http {
             let HttpFacts {
                 http_status: _,
@@ -199,6 +200,28 @@ impl Redactor {
             } = &mut **ftp;
             self.redact_text(ftp_banner);
         }
+        if let Some(security) = security {
+            self.redact_security_scan(security);
+        }
+    }
+
+    fn redact_security_scan(&self, facts: &mut SecurityScanFacts) {
+        let SecurityScanFacts {
+            grade: _,
+            findings,
+            finding_counts: _,
+            open_ports: _,
+            offered_tls_versions: _,
+            offered_tls_ciphers: _,
+            offered_tls_groups: _,
+            open_questions,
+        } = facts;
+        for finding in findings {
+            let SecurityFinding { id: _, severity: _, title: _, subject, evidence, remedy: _, reference: _ } =
+                finding;
+            self.redact_texts(subject.iter_mut().chain([evidence]));
+        }
+        self.redact_texts(open_questions);
     }
 
     fn redact_step(&self, step: &mut StepResult) {

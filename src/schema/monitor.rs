@@ -9,6 +9,7 @@ use super::monitor_document::MonitorDocument;
 use crate::domain::{
     CheckMetadata, CustomerId, EgressPrincipal, LocationId, MonitorId, MonitorType, Revision, Timestamp,
 };
+use crate::schema::typed::security_scan::SECURITY_SCAN_TIME_LIMIT;
 use crate::script::language::Script;
 
 /// Where a monitor is defined.
@@ -173,8 +174,10 @@ impl Monitor {
     /// and captures.
     #[must_use]
     pub fn max_attempt_duration(&self) -> Duration {
-        if self.monitor_type() != MonitorType::BrowserScript {
-            return self.timeout();
+        match self.monitor_type() {
+            MonitorType::BrowserScript => {}
+            MonitorType::SecurityScan => return SECURITY_SCAN_TIME_LIMIT,
+            _ => return self.timeout(),
         }
         // A script that cannot run fails at once.
         self.max_script_duration()

@@ -36,6 +36,8 @@ pub struct ValidationContext<'a> {
     pub supported_tls_versions: Option<&'a [&'a str]>,
     /// The browsers of the locations; `None` when they are not known.
     pub browsers: Option<&'a dyn BrowserLookup>,
+    /// What security scans may scan; `None` when it is not known, or does not matter.
+    pub security_targets: Option<&'a dyn SecurityTargetLookup>,
     /// The other monitors of the account; `None` when they are not known.
     pub monitors: Option<&'a dyn MonitorLookup>,
     /// Id of the monitor; `None` for a new one.
@@ -50,6 +52,13 @@ pub struct ValidationContext<'a> {
 pub trait BrowserLookup: std::fmt::Debug + Send + Sync {
     /// Returns why no location has the browser called `name`, and what to do, without a full stop; `None` when one has.
     fn missing_reason(&self, name: &str) -> Option<String>;
+}
+
+/// Knows what security scans may scan.
+pub trait SecurityTargetLookup: std::fmt::Debug + Send + Sync {
+    /// Returns why `host`, a name or an address, may not be scanned, without a full stop; `None` when it may, or when
+    /// that depends on its addresses.
+    fn refusal_reason(&self, host: &str) -> Option<String>;
 }
 
 /// Knows the monitors of an account.

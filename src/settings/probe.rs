@@ -1,10 +1,11 @@
 //! Settings that all checks share.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::mobile::read_devices;
 use super::settings_reader::SettingsReader;
-use crate::probe::ProbeBuildContext;
+use crate::probe::{AllowedTargets, ProbeBuildContext, SecurityScanSettings};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::node::Node;
 
@@ -32,7 +33,19 @@ pub(super) fn read_probe(reader: &mut SettingsReader<'_>) -> ProbeBuildContext {
         device_profiles: Arc::new(read_devices(reader)),
         collections_enabled: reader.is_true("collections.enabled"),
         projects_enabled: reader.is_true("projects.enabled"),
+        security_scan: read_security_scan(reader),
         ehlo_name: reader.optional_text("mail.hello").map(Into::into),
         ..defaults
+    }
+}
+
+/// Reads the settings of security scans; each entry is already checked.
+fn read_security_scan(reader: &SettingsReader<'_>) -> SecurityScanSettings {
+    let defaults = SecurityScanSettings::default();
+    let rate = u32::try_from(reader.int("security.connections_per_second")).ok().and_then(NonZeroU32::new);
+    SecurityScanSettings {
+        allowed_targets: AllowedTargets::parse(&reader.text_list("security.allowed_targets"))
+            .or(defaults.allowed_targets),
+        connections_per_second: rate.unwrap_or(defaults.connections_per_second),
     }
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::forward_proxy::BlockedHosts;
 use crate::net::{Endpoint, IpNetwork};
+use crate::probe::AllowedTargets;
 use crate::syntax::node::{Node, NodeValue};
 use crate::syntax::text_format::TextFormat;
 use crate::telemetry::parse_log_filter;
@@ -57,6 +58,8 @@ pub enum SettingType {
     Ipv6,
     /// A network.
     IpNetwork,
+    /// What security scans may scan: a network, a host, or all hosts below a name.
+    ScanTarget,
     /// A host, or all hosts below a name.
     HostPattern,
     /// A log level, or levels by module.
@@ -90,6 +93,9 @@ impl SettingType {
             Self::Ipv4 => "an IPv4 address".to_owned(),
             Self::Ipv6 => "an IPv6 address".to_owned(),
             Self::IpNetwork => "a network, such as `10.0.0.0/8` or `fd00::/8`".to_owned(),
+            Self::ScanTarget => {
+                "a network such as `192.0.2.0/24`, a host such as `www.example.com`, or `*.example.com` for all below it".to_owned()
+            }
             Self::HostPattern => "a host such as `ads.example.com`, or `*.example.com` for all below it".to_owned(),
             Self::LogFilter => {
                 "`error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
@@ -130,6 +136,7 @@ impl SettingType {
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
             Self::IpNetwork => text.parse::<IpNetwork>().is_ok(),
+            Self::ScanTarget => AllowedTargets::parse(&[text]).is_some(),
             Self::HostPattern => !text.trim().is_empty() && BlockedHosts::parse(&[text]).is_ok(),
             Self::LogFilter => parse_log_filter(text).is_ok(),
             Self::TimeOfDay => parse_time_of_day(text).is_some(),

@@ -65,6 +65,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("checks", "Defaults of all checks."),
     ("collections", "Collections of requests (`collection-api`)."),
     ("projects", "SoapUI projects of `api` monitors."),
+    ("security", "Security scans (`security-scan`, `vigie help monitors/security-scan`)."),
     (
         "browser",
         "Browsers for `browserscript`; each check starts its own, with its own profile and forward proxy.",
@@ -320,6 +321,20 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("checks.user_agent", SettingType::Text, "null", "`User-Agent` of checks; null: `vigie/` and the version.").reloadable(),
     Setting::new("collections.enabled", SettingType::Bool, "true", "Whether this location runs collections and their scripts. false: their checks end as unknown, status 95.").reloadable(),
     Setting::new("projects.enabled", SettingType::Bool, "true", "Whether this location runs SoapUI projects. false: their checks end as unknown, status 95.").reloadable(),
+    Setting::new(
+        "security.allowed_targets",
+        SettingType::List(&SettingType::ScanTarget),
+        "[]",
+        "What this location may scan: networks and names. Empty: nothing; scans end as unknown, status 95, and\nsaving a monitor says so. List only what you operate or may scan. A name that matches needs no network\nunless it leads to a private address. `vigie check` on this host may scan everything.\nExample: [192.0.2.0/24, www.example.com, '*.shop.example.com']",
+    )
+    .reloadable(),
+    Setting::new(
+        "security.connections_per_second",
+        int_range(1, 1_000),
+        "5",
+        "Connections that a scan opens to its target a second.",
+    )
+    .reloadable(),
     Setting::new(
         "browser.chromium",
         SettingType::Text,

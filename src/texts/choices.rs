@@ -5,6 +5,11 @@ use super::row::Row;
 /// By the values. Names of protocols, formats, browsers, roles and modes are the same in every language.
 pub(super) const CHOICES: &[Row] = &[
     ("static", "fest", "fixe"),
+    ("info", "Hinweis", "information"),
+    ("low", "niedrig", "faible"),
+    ("medium", "mittel", "moyenne"),
+    ("high", "hoch", "élevée"),
+    ("critical", "kritisch", "critique"),
     ("dynamic", "dynamisch", "dynamique"),
     ("Alert", "Meldungen", "Alertes"),
     ("Notifier", "Empfänger", "Destinataire"),

@@ -65,6 +65,8 @@ pub(super) const LABELS: &[Row] = &[
     ("Exclusion", "Ausschluss", "Exclusion"),
     ("Exclusions", "Ausschlüsse", "Exclusions"),
     ("Expect", "Erwarten", "Attendre"),
+    ("Fail severity", "Schwere eines Fehlers", "Gravité d’une erreur"),
+    ("Expected ports", "Erwartete Ports", "Ports attendus"),
     ("Expected answers", "Erwartete Antworten", "Réponses attendues"),
     ("Expected statuses", "Erwartete Statuscodes", "Statuts attendus"),
     ("Base64", "Base64", "Base64"),

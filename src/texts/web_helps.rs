@@ -209,6 +209,16 @@ pub(super) const HELPS: &[Row] = &[
     ("The project", "Das Projekt", "Le projet"),
     ("The requests, in order", "Die Anfragen, der Reihe nach", "Les requêtes, dans l’ordre"),
     ("The site that is scanned", "Die Website, die untersucht wird", "Le site analysé"),
+    (
+        "Ports that should be open; empty is that of the URL, or 80 and 443",
+        "Ports, die offen sein sollen; leer ist der der URL, oder 80 und 443",
+        "Ports qui doivent être ouverts ; vide : celui de l’URL, ou 80 et 443",
+    ),
+    (
+        "Findings of this severity and above are errors, those below it warnings",
+        "Befunde ab dieser Schwere sind Fehler, die darunter Warnungen",
+        "Les constats à partir de cette gravité sont des erreurs, les autres des avertissements",
+    ),
     ("Token for Bearer authentication", "Token für Bearer-Anmeldung", "Jeton pour l’authentification Bearer"),
     ("Type of that body", "Typ dieses Inhalts", "Type de ce corps"),
     ("Type of the body", "Typ des Inhalts", "Type du corps"),

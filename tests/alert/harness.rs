@@ -334,6 +334,7 @@ pub fn location_result(
             bytes_before: before,
             bytes_now: now,
             object_changes: None,
+            finding_changes: None,
         }),
         expiring_certificate: report.certificate.then(|| ExpiringCertificate {
             subject: "CN=www.example.com".to_owned(),

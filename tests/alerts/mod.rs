@@ -10,4 +10,5 @@ mod load;
 mod outages;
 mod pages;
 mod restart;
+mod security_scans;
 mod verification;

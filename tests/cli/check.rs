@@ -24,7 +24,6 @@ fn exit_codes_follow_the_outcome() {
         (vec!["website", &format!("{http}/"), "--set", "keyword_string=absent"], 2, "error: "),
         (vec!["tcp", &closed], 2, "error: "),
         (vec!["tcp", "169.254.169.254:80"], 3, "unknown: "),
-        (vec!["security-scan", "http://127.0.0.1/"], 3, "unknown: "),
     ] {
         let output = vigie(&[vec!["check"], args.clone()].concat());
         assert_eq!(output.status.code(), Some(code), "{args:?}\n{}{}", out(&output), err(&output));

@@ -7,5 +7,6 @@ mod load;
 mod project;
 mod queries;
 mod render;
+mod security_scan;
 mod support;
 mod traceroute;

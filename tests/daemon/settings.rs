@@ -653,3 +653,19 @@ fn a_reload_applies_only_reloadable_settings() {
     }
     assert!(unchanged_count > 20, "only {unchanged_count} others");
 }
+
+#[test]
+fn targets_of_scans_are_networks_and_names() {
+    let bare = Settings::load(&SettingSources::default()).unwrap().probe.security_scan;
+    let refused = bare.allowed_targets.unwrap().check_host("127.0.0.1").unwrap_err();
+    assert_eq!(refused, "`security.allowed_targets` is empty, so nothing is scanned");
+    assert_eq!(bare.connections_per_second.get(), 5);
+    let text = "security: {allowed_targets: [10.0.0.0/8, '*.shop.test'], connections_per_second: 50}\n";
+    let scans = load(text).unwrap().probe.security_scan;
+    assert_eq!(scans.connections_per_second.get(), 50);
+    let targets = scans.allowed_targets.unwrap();
+    assert!(targets.check_host("10.1.2.3").is_ok() && targets.check_host("www.shop.test").is_ok());
+    assert!(targets.check_host("192.0.2.1").is_err());
+    let errors = load("security: {allowed_targets: ['10.0.0.0/33']}\n").unwrap_err();
+    assert!(errors[0].contains("`security.allowed_targets[0]` must be a network"), "{errors:?}");
+}

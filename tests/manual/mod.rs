@@ -5,6 +5,7 @@ mod examples;
 mod links;
 mod names;
 mod rows;
+mod security_findings;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
 use vigie::schema::reader::InputFormat;
-use vigie::schema::validation_context::ValidationContext;
+use vigie::schema::validation_context::{SecurityTargetLookup, ValidationContext};
 
 use crate::model::rules::test_context;
 use crate::model::support::{minimal, validate_create, with};
@@ -81,5 +81,43 @@ fn warnings_accompany_accepted_documents() {
     assert_eq!(
         warnings(T::Website, json!({"http_version": "3", "use_ssl_version": "12"}), &plain),
         ["`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead"]
+    );
+}
+
+/// Allows one host.
+#[derive(Debug)]
+struct OnlyHost(&'static str);
+
+impl SecurityTargetLookup for OnlyHost {
+    fn refusal_reason(&self, host: &str) -> Option<String> {
+        (host != self.0).then(|| format!("`{host}` is not allowed"))
+    }
+}
+
+#[test]
+fn a_scan_that_is_not_allowed_or_too_frequent_warns() {
+    let context = ValidationContext { security_targets: Some(&OnlyHost("a.test")), ..test_context() };
+    let warnings = |fields: Value, context: &ValidationContext<'_>| {
+        let body = with(minimal(T::SecurityScan), with(json!({"interval": 60}), fields));
+        validate_create(T::SecurityScan, InputFormat::V3, body, context).unwrap().warnings
+    };
+    let site = |url: &str| json!({"url": url});
+    assert!(warnings(site("https://a.test/"), &context).is_empty());
+    assert!(warnings(json!({"url": null, "hostname": "a.test"}), &context).is_empty());
+    assert_eq!(
+        warnings(site("https://b.test:8443/"), &context),
+        ["`b.test` is not allowed: scans from this server end as unknown, status 95"]
+    );
+    assert!(warnings(site("https://b.test/"), &test_context()).is_empty(), "nobody knows what is allowed");
+    let frequent = warnings(json!({"url": "https://a.test/", "interval": 30}), &context);
+    assert_eq!(
+        frequent,
+        [
+            "a scan opens hundreds of connections: an interval of 1800 s is short, 60 minutes or more are enough"
+        ]
+    );
+    assert_eq!(
+        warnings(json!({"url": "https://a.test/", "hostname": "b.test"}), &context),
+        ["`hostname` is not used: the host of `url`, `a.test`, is scanned"]
     );
 }

@@ -39,6 +39,7 @@ Examples:
   vigie check --file shop.postman_collection.json --set '{{base}}=http://127.0.0.1:8080'
   vigie check --file shop-soapui-project.xml --set test_suite=Orders --set test_case=Create
   vigie check website http://example.com/ --har example.har
+  vigie check security-scan https://example.com/ --format sarif
 
 Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."
 )]
@@ -57,6 +58,9 @@ pub(in crate::cli) struct Args {
     /// Print the result as JSON; an array when a file holds several
     #[arg(long)]
     json: bool,
+    /// Print the result in this format; sarif (SARIF 2.1.0) is for security scans
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
+    format: Option<OutputFormat>,
     /// Write the HTTP exchanges to FILE as HAR 1.2, those of checks that pass too; secrets are masked
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
@@ -68,6 +72,17 @@ pub(in crate::cli) struct Args {
     screenshots: Option<PathBuf>,
     #[command(flatten)]
     location: LocationArgs,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum OutputFormat {
+    /// Lines for people.
+    Text,
+    /// JSON, as with `--json`.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
 }
 
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -82,6 +97,8 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Err(set_with_file_error());
     }
     settings.probe.preset_variables = Arc::new(variables);
+    // Whoever has this host can scan from it anyway.
+    settings.probe.security_scan.allowed_targets = None;
     settings.probe.script_debug =
         ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
     let subjects = match (file, args.positionals.as_slice()) {
@@ -106,6 +123,9 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if args.headful || args.screenshots.is_some() {
         require_script(&subjects)?;
     }
+    if args.format == Some(OutputFormat::Sarif) {
+        require_security_scans(&subjects)?;
+    }
     for subject in &subjects {
         print_warnings_and_limits(subject);
     }
@@ -113,7 +133,8 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let har_file = args.har.as_deref().map(HarFile::open).transpose()?;
     let checks = super::run::run_checks(&subjects, &settings, &location, har_file.is_some());
     let results = crate::cli::process::build_single_threaded_runtime()?.block_on(checks)?;
-    print_results(&results, args.json)?;
+    let format = args.format.unwrap_or(if args.json { OutputFormat::Json } else { OutputFormat::Text });
+    print_results(&results, format)?;
     if let Some(har_file) = har_file {
         har_file.write(&results)?;
     }
@@ -138,6 +159,18 @@ fn require_script(subjects: &[CheckSubject]) -> anyhow::Result<()> {
     Err(UsageError::with_hint(message, Some(hint.to_owned())))
 }
 
+/// Refuses SARIF when a subject is no security scan: other results have no findings.
+fn require_security_scans(subjects: &[CheckSubject]) -> anyhow::Result<()> {
+    let other = subjects.iter().map(|subject| subject.document.monitor_type());
+    let Some(other) = other.into_iter().find(|other| *other != MonitorType::SecurityScan) else {
+        return Ok(());
+    };
+    let hint =
+        "`vigie check security-scan https://example.com/ --format sarif`; use `--json` for other types";
+    let message = format!("`--format sarif` is for `security-scan`, not for `{other}`");
+    Err(UsageError::with_hint(message, Some(hint.to_owned())))
+}
+
 /// Prints the limits of a check of `subject`, and the warnings that saving it would give.
 fn print_warnings_and_limits(subject: &CheckSubject) {
     for warning in &subject.warnings {
@@ -153,11 +186,14 @@ fn print_warnings_and_limits(subject: &CheckSubject) {
     }
 }
 
-fn print_results(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
-    let text = match results {
-        [result] if json => serde_json::to_string_pretty(result)? + "\n",
-        results if json => serde_json::to_string_pretty(results)? + "\n",
-        results => {
+fn print_results(results: &[CheckResult], format: OutputFormat) -> anyhow::Result<()> {
+    let text = match (format, results) {
+        (OutputFormat::Json, [result]) => serde_json::to_string_pretty(result)? + "\n",
+        (OutputFormat::Json, results) => serde_json::to_string_pretty(results)? + "\n",
+        (OutputFormat::Sarif, results) => {
+            serde_json::to_string_pretty(&super::sarif::to_sarif(results))? + "\n"
+        }
+        (OutputFormat::Text, results) => {
             let style = Style::for_stdout();
             results.iter().map(|result| render::render_check(result, style)).collect::<Vec<_>>().join("\n")
         }

@@ -5,6 +5,7 @@ mod command;
 mod file_subject;
 mod har;
 mod run;
+mod sarif;
 mod subject;
 mod variables;
 

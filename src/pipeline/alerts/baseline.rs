@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::domain::{CheckResult, LocationId, MonitorId};
+use crate::domain::{CheckResult, LocationId, MonitorId, SecurityFinding, Timestamp};
 use crate::evaluate::page_comparison::PageBaseline;
 use crate::store::{NewestResultQuery, ResultStore, StoreError};
 
@@ -14,7 +14,7 @@ use super::location_results::passing_page_fingerprint;
 impl AlertEngine {
     /// Loads the baselines that `results` are the first ones to need.
     pub(super) async fn load_baselines(&mut self, results: &[CheckResult]) {
-        let (mut page_keys, mut object_keys) = (Vec::new(), Vec::new());
+        let (mut page_keys, mut object_keys, mut scan_keys) = (Vec::new(), Vec::new(), Vec::new());
         for result in results.iter().filter(|result| result.trigger.is_schedule()) {
             let Some(entry) = self.monitors.get_mut(&result.monitor_id).filter(|entry| entry.is_active)
             else {
@@ -26,6 +26,11 @@ impl AlertEngine {
                     && passing_page_fingerprint(result).is_some();
             let needs_object_baseline = result.details.page_load.is_some()
                 && !entry.object_baselines.iter().any(|(known_location, _)| *known_location == location);
+            let needs_last_scan = result.facts.security.is_some()
+                && !entry.last_scans.iter().any(|(known_location, _)| *known_location == location);
+            if needs_last_scan {
+                scan_keys.push((key, result.planned_at));
+            }
             if !needs_last_page && !needs_object_baseline {
                 continue;
             }
@@ -42,6 +47,14 @@ impl AlertEngine {
         let result_store = self.dependencies.result_store.as_ref();
         let last_passing_results = read_last_passing_results(result_store, &page_keys).await;
         let full_page_results = read_last_full_page_results(result_store, &object_keys).await;
+        for ((monitor_id, location), planned_at) in scan_keys {
+            let findings = read_last_findings(result_store, (monitor_id, location), planned_at).await;
+            if let Some(entry) = self.monitors.get_mut(&monitor_id)
+                && !entry.last_scans.iter().any(|(known_location, _)| *known_location == location)
+            {
+                entry.last_scans.push((location, findings));
+            }
+        }
         for (monitor_id, location) in page_keys {
             let baseline =
                 last_passing_results.get(&(monitor_id, location)).and_then(passing_page_fingerprint);
@@ -78,6 +91,28 @@ async fn read_last_passing_results(
         until: None,
     };
     read_newest(result_store, keys.iter().map(query).collect()).await
+}
+
+/// Checks without a scan that are skipped on the way back to the last scan, such as those that did not reach their
+/// target.
+const MAX_SKIPPED_CHECKS: usize = 50;
+
+/// Reads the findings of the last security scan of a monitor at a location before `until`.
+async fn read_last_findings(
+    result_store: &dyn ResultStore,
+    (monitor_id, location_id): (MonitorId, LocationId),
+    until: Timestamp,
+) -> Option<Vec<SecurityFinding>> {
+    let mut until = Some(until);
+    for _ in 0..MAX_SKIPPED_CHECKS {
+        let query = NewestResultQuery { monitor_id, location_id, only_passed: false, until };
+        let result = read_newest(result_store, vec![query]).await.into_values().next()?;
+        if let Some(scan) = result.facts.security {
+            return Some(scan.findings);
+        }
+        until = Some(result.planned_at);
+    }
+    None
 }
 
 /// Reads the last result with a full page of each monitor and location.

@@ -1,9 +1,12 @@
 //! Conversion of check results for alerting, with comparisons to earlier runs.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::alerting::{ExpiringCertificate, LocationResult, PageChange};
 use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page_comparison;
 use crate::evaluate::page_comparison::{PageBaseline, PageComparisonRule};
+use crate::evaluate::security::FindingChanges;
 
 use super::monitor_rules::MonitorRules;
 use super::tracked_monitor::{PageFingerprint, TrackedMonitor};
@@ -34,7 +37,7 @@ impl TrackedMonitor {
                 .filter(|view| view.should_notify())
                 .map(|view| view.id)
                 .collect(),
-            page_change: object_change.or(content_change),
+            page_change: object_change.or(content_change).or_else(|| self.detect_finding_change(result)),
             expiring_certificate: expiring_certificate(result, rules),
         }
     }
@@ -62,6 +65,30 @@ impl TrackedMonitor {
             bytes_before: previous.body_bytes,
             bytes_now: current_bytes,
             object_changes: None,
+            finding_changes: None,
+        })
+    }
+
+    /// Compares the findings of a security scan with those of the scan before at this location. A check without a scan
+    /// changes nothing.
+    fn detect_finding_change(&mut self, result: &CheckResult) -> Option<PageChange> {
+        let scan = result.facts.security.as_deref()?;
+        let entry = self.last_scans.iter_mut().find(|(location, _)| *location == result.location_id);
+        let Some((_, previous)) = entry else {
+            self.last_scans.push((result.location_id, Some(scan.findings.clone())));
+            return None;
+        };
+        let before = previous.replace(scan.findings.clone())?;
+        let changes = FindingChanges::between(&before, scan);
+        *previous = Some(FindingChanges::next_baseline(&before, scan));
+        let mut hasher = DefaultHasher::new();
+        changes.hash(&mut hasher);
+        let change_hash = hasher.finish();
+        (!changes.is_empty()).then_some(PageChange {
+            bytes_before: change_hash,
+            bytes_now: change_hash,
+            object_changes: None,
+            finding_changes: Some(changes),
         })
     }
 
@@ -92,6 +119,7 @@ impl TrackedMonitor {
             bytes_before,
             bytes_now: full_page.decoded_bytes,
             object_changes: Some(failure.detail.clone()),
+            finding_changes: None,
         };
         let status = failure.status();
         result.reasons.insert(0, failure.to_string());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::alerting::{LocationResult, NotificationDraft};
+use crate::alerting::{LocationResult, NotificationDraft, PageChange};
 use crate::catalog::AccountSnapshot;
 use crate::catalog::monitor_description::{custom_properties, display_target};
 use crate::domain::{
@@ -83,9 +83,14 @@ fn status_line(draft: &NotificationDraft, result: Option<&CheckResult>, now: Tim
         NotificationKind::WebChange => {
             let page_change =
                 deciding_result.and_then(|deciding_result| deciding_result.page_change.as_ref());
-            let text = page_change.map(|page_change| match &page_change.object_changes {
-                Some(objects) => format!("objects of the page changed: {objects}"),
-                None => format!(
+            let text = page_change.map(|page_change| match page_change {
+                PageChange { finding_changes: Some(findings), .. } => {
+                    format!("findings of the security scan changed: {findings}")
+                }
+                PageChange { object_changes: Some(objects), .. } => {
+                    format!("objects of the page changed: {objects}")
+                }
+                PageChange { .. } => format!(
                     "content changed from {} to {} bytes",
                     page_change.bytes_before, page_change.bytes_now
                 ),
@@ -197,8 +202,14 @@ fn extra_fields(
     if let (NotificationKind::WebChange, Some(page_change)) =
         (draft.kind, deciding_result.and_then(|deciding_result| deciding_result.page_change.as_ref()))
     {
-        extra.insert("bytes_before".to_owned(), json!(page_change.bytes_before));
-        extra.insert("bytes_now".to_owned(), json!(page_change.bytes_now));
+        if let Some(findings) = &page_change.finding_changes {
+            extra.insert("findings_new".to_owned(), json!(findings.new));
+            extra.insert("findings_worse".to_owned(), json!(findings.worse));
+            extra.insert("findings_gone".to_owned(), json!(findings.gone));
+        } else {
+            extra.insert("bytes_before".to_owned(), json!(page_change.bytes_before));
+            extra.insert("bytes_now".to_owned(), json!(page_change.bytes_now));
+        }
     }
     let certificate =
         deciding_result.and_then(|deciding_result| deciding_result.expiring_certificate.as_ref());

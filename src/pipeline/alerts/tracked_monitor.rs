@@ -6,7 +6,7 @@ use super::monitor_rules::{self, MonitorRules};
 use super::settings::AlertEngineSettings;
 use crate::alerting::{AlertContext, AlertState, Effect, LocationResult, MonitorHealth, ParentState};
 use crate::catalog::AccountSnapshot;
-use crate::domain::{LocationId, MonitorId, Timestamp, Verification};
+use crate::domain::{LocationId, MonitorId, SecurityFinding, Timestamp, Verification};
 use crate::evaluate::page_comparison::PageBaseline;
 use crate::schema::Monitor;
 
@@ -30,6 +30,8 @@ pub(super) struct TrackedMonitor {
     pub(super) last_pages: Vec<(LocationId, Option<PageFingerprint>)>,
     /// The objects of the last page at each location, where they are compared; `None` when there was no page yet.
     pub(super) object_baselines: Vec<(LocationId, Option<PageBaseline>)>,
+    /// The findings of the last security scan at each location; `None` when there was no scan yet.
+    pub(super) last_scans: Vec<(LocationId, Option<Vec<SecurityFinding>>)>,
     /// Health that was published last.
     pub(super) published_health: Option<MonitorHealth>,
 }
@@ -76,6 +78,7 @@ impl TrackedMonitor {
             next_timer_at: None,
             last_pages: Vec::new(),
             object_baselines: Vec::new(),
+            last_scans: Vec::new(),
             published_health: None,
         }
     }

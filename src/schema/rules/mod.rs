@@ -11,6 +11,7 @@ mod locations;
 mod properties;
 mod rule_context;
 mod scripts;
+mod security_scans;
 mod steps;
 mod type_specific;
 mod warnings;

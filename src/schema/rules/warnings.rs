@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::super::monitor_document::MonitorDocument;
 use super::browsers::missing_browser_warning;
 use super::rule_context::RuleInput;
-use super::{collections, host_agent, scripts};
+use super::{collections, host_agent, scripts, security_scans};
 use crate::domain::MonitorType;
+use crate::schema::typed::security_scan::SECURITY_SCAN_TIME_LIMIT;
 use crate::script::language::Script;
 
 /// Returns the warnings, one sentence each.
@@ -27,6 +28,7 @@ pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
         .flatten()
         .chain(scripts::warnings(input))
         .chain(collections::warnings(input))
+        .chain(security_scans::warnings(input))
         .collect()
 }
 
@@ -62,8 +64,10 @@ fn attempts_exceed_interval_warning(input: &RuleInput<'_>) -> Option<String> {
 /// Returns the seconds that one attempt may take; for a script the sum of its steps (fields.md 3, `step_timeout`).
 fn max_attempt_seconds(document: &MonitorDocument) -> i64 {
     let settings = document.settings();
-    if document.monitor_type() != MonitorType::BrowserScript {
-        return settings.schedule.timeout_seconds.into();
+    match document.monitor_type() {
+        MonitorType::BrowserScript => {}
+        MonitorType::SecurityScan => return SECURITY_SCAN_TIME_LIMIT.as_secs().cast_signed(),
+        _ => return settings.schedule.timeout_seconds.into(),
     }
     let script = match document.script().filter(|script| !script.is_empty()) {
         // A script that cannot be parsed does not run.

@@ -78,7 +78,23 @@ pub static SELENIUM: FieldTable = FieldTable::new(
 static SECURITY_SCAN_FIELDS: &[Field] = &[
     Field::text_with_format("hostname", 255, TextFormat::Host, "The host that is scanned"),
     Field::text_with_format("url", MAX_URL_CHARS, TextFormat::HttpUrl, "The site that is scanned"),
+    Field::list(
+        "expected_ports",
+        &PORT_ITEM,
+        200,
+        "Ports that should be open; empty is that of the URL, or 80 and 443",
+    )
+    .vigie_extension(),
+    Field::choice(
+        "fail_severity",
+        &["info", "low", "medium", "high", "critical"],
+        "Findings of this severity and above are errors, those below it warnings",
+    )
+    .with_default(DefaultValue::Text("high"))
+    .vigie_extension(),
 ];
+
+static PORT_ITEM: FieldType = FieldType::Int { min: 1, max: 65_535 };
 
 /// `security-scan`.
 pub static SECURITY_SCAN: FieldTable = FieldTable::new(

@@ -16,6 +16,7 @@ use crate::schema::typed::api_steps::WebsiteApiSettings;
 use crate::schema::typed::collection::CollectionSettings;
 use crate::schema::typed::project::ProjectSettings;
 use crate::schema::typed::record::*;
+use crate::schema::typed::security_scan::SecurityScanFields;
 use crate::schema::typed::{
     alerting, browser, connection, ftp, keyword, mail, name_server, ping, request, schedule, tcp, website,
 };
@@ -340,6 +341,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_types::<browser::BrowserSettings<'_>>(BROWSER_TYPES);
     report.compare_types::<browser::StepTimeoutSettings>(BROWSER_TYPES);
     report.compare_types::<tcp::TcpSettings<'_>>(TCP);
+    report.compare_types::<SecurityScanFields<'_>>(&[MonitorType::SecurityScan]);
     report.compare_types::<ping::PingSettings<'_>>(PING);
     report.compare_types::<name_server::NameServerSettings<'_>>(NAME_SERVERS);
     report.compare_types::<ftp::FtpSettings<'_>>(FTP);

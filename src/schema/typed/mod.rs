@@ -20,6 +20,7 @@ pub mod project;
 pub mod record;
 pub mod request;
 pub mod schedule;
+pub mod security_scan;
 pub mod tcp;
 pub mod time_window;
 mod value_types;

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::fact_line::FactLine;
+use super::security_lines::security_lines;
 use super::units::{days_between, format_duration, format_grouped};
 use crate::domain::{
     Certificate, CheckResult, DnsFacts, FtpFacts, HostFacts, HttpFacts, MailFacts, PingFacts, RoundTripFacts,
@@ -11,15 +13,6 @@ use crate::evaluate::threshold::format_number;
 
 /// Labels of the facts about certificates; lines without a label that follow belong to them.
 pub const CERTIFICATE_LABELS: [&str; 2] = ["certificate", "issuer"];
-
-/// One fact.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FactLine {
-    /// Its label; empty when it continues the line before.
-    pub label: &'static str,
-    /// Its value, with units.
-    pub value: String,
-}
 
 /// Returns all facts of `result`, in display order.
 #[must_use]
@@ -49,6 +42,9 @@ pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
     }
     if let Some(host) = &result.facts.host {
         lines.push_host(host);
+    }
+    if let Some(scan) = &result.facts.security {
+        lines.0.extend(security_lines(scan));
     }
     lines.0
 }

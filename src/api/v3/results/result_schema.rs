@@ -9,7 +9,7 @@ use crate::api::v3::response_schemas::{
     boolean_schema, duration_us_schema, hex_id_schema, integer_schema, list_schema, named_object_schema,
     object_schema, outcome_schema, string_schema, timestamp_schema,
 };
-use crate::domain::{CheckTrigger, MissedReason, MonitorType};
+use crate::domain::{CheckTrigger, MissedReason, MonitorType, Severity};
 
 /// Returns the schema of the list of results.
 pub(super) fn result_list_schema() -> Value {
@@ -91,7 +91,7 @@ fn attempt_schema() -> Value {
             "failure": failure_schema(),
             "warnings": {"type": "array", "items": object_schema(&["kind", "detail"], json!({
                 "kind": {"type": "string",
-                    "enum": ["redirect_not_followed", "certificate_expiring", "tls_weakness", "fell_back", "page_object", "note"]},
+                    "enum": ["redirect_not_followed", "certificate_expiring", "tls_weakness", "fell_back", "page_object", "security_finding", "note"]},
                 "detail": {"type": "string"},
                 "part": integer_schema("Status code of what it is about, such as an object of a page"),
             }))},
@@ -154,6 +154,11 @@ fn facts_schema() -> Value {
     {
         fact_schemas.extend(protocol_facts);
     }
+    if let (Some(fact_schemas), Value::Object(scan_facts)) =
+        (facts["properties"].as_object_mut(), security_scan_fact_schemas())
+    {
+        fact_schemas.extend(scan_facts);
+    }
     facts
 }
 
@@ -194,6 +199,38 @@ fn session_fact_schemas() -> Value {
         "ftp_uploaded_bytes": integer_schema("Bytes of the file that was uploaded and downloaded unchanged"),
         "ftp_session_reused": boolean_schema("Whether data connections resumed the TLS session"),
         "ftp_password_in_clear": boolean_schema("Whether a password went out without TLS"),
+    })
+}
+
+/// Returns the schema of the facts of a security scan.
+fn security_scan_fact_schemas() -> Value {
+    let severities = Severity::ALL.map(Severity::name);
+    let string_list =
+        |description: &str| json!({"type": "array", "items": {"type": "string"}, "description": description});
+    let finding_schema = named_object_schema(
+        "ResultFinding",
+        &["id", "severity", "title", "evidence", "remedy", "reference"],
+        json!({
+            "id": string_schema("Id in the table of findings"),
+            "severity": {"type": "string", "enum": severities},
+            "title": string_schema("What is wrong, in a few words"),
+            "subject": string_schema("Port, path, cookie or header field that it is about"),
+            "evidence": string_schema("What the scan saw"),
+            "remedy": string_schema("What to do about it"),
+            "reference": string_schema("URL of the standard or guide behind it"),
+        }),
+    );
+    let counts = |name: &&str| ((*name).to_owned(), integer_schema("Findings of this severity"));
+    let counts: serde_json::Map<String, Value> = severities.iter().map(counts).collect();
+    json!({
+        "grade": {"type": "string", "enum": ["A+", "A", "B", "C", "D", "F"], "description": "Grade of a security scan"},
+        "findings": {"type": "array", "items": finding_schema, "description": "What it found, the worst first"},
+        "finding_counts": object_schema(&severities, Value::Object(counts)),
+        "open_ports": {"type": "array", "items": integer_schema("A port that accepted a connection")},
+        "offered_tls_versions": string_list("TLS versions that the server accepts"),
+        "offered_tls_ciphers": string_list("Cipher suites that it accepts"),
+        "offered_tls_groups": string_list("Groups for the key exchange that it accepts"),
+        "open_questions": string_list("What the scan could not find out, and why"),
     })
 }
 

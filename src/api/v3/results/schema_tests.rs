@@ -10,10 +10,11 @@ use super::result_schema;
 use crate::domain::{
     ActionResult, Attempt, BrowserFacts, BrowserStep, CapturedFile, Certificate, CheckDetails, CheckId,
     CheckResult, CheckTrigger, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure,
-    FailureKind, Fault, FtpFacts, HostFacts, HostValue, HostValueLevel, HttpExchange, HttpFacts, LocationId,
-    MailFacts, MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, PageLoad, PageObject,
-    PageObjectChange, PageObjectKind, PageTiming, Phase, Phases, PingFacts, RedirectHop, Revision,
-    RoundTripFacts, RunId, Status, StepResult, Timestamp, TlsFacts, Verification, Warning, WarningKind,
+    FailureKind, Fault, FindingCounts, FtpFacts, HostFacts, HostValue, HostValueLevel, HttpExchange,
+    HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, PageLoad,
+    PageObject, PageObjectChange, PageObjectKind, PageTiming, Phase, Phases, PingFacts, RedirectHop,
+    Revision, RoundTripFacts, RunId, SecurityFinding, SecurityScanFacts, Severity, Status, StepResult,
+    Timestamp, TlsFacts, Verification, Warning, WarningKind,
 };
 
 fn every_phase() -> Phases {
@@ -145,6 +146,24 @@ fn full_result() -> CheckResult {
                 ftp_uploaded_bytes: Some(1),
                 ftp_tls_session_resumed: Some(true),
                 ftp_sent_password_in_cleartext: true,
+            })),
+            security: Some(Box::new(SecurityScanFacts {
+                grade: "F".to_owned(),
+                findings: vec![SecurityFinding {
+                    id: "x".to_owned(),
+                    severity: Severity::High,
+                    title: "x".to_owned(),
+                    subject: text(),
+                    evidence: "x".to_owned(),
+                    remedy: "x".to_owned(),
+                    reference: "x".to_owned(),
+                }],
+                finding_counts: FindingCounts::default(),
+                open_ports: vec![443],
+                offered_tls_versions: vec!["TLS 1.3".to_owned()],
+                offered_tls_ciphers: vec!["x".to_owned()],
+                offered_tls_groups: vec!["x".to_owned()],
+                open_questions: vec!["x".to_owned()],
             })),
             resolved_addresses: vec![[127, 0, 0, 1].into()],
         },

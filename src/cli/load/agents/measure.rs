@@ -71,7 +71,7 @@ impl LoadRun {
 
     /// Enrols the agents, starts them, and stores their monitors. Returns the memory without agents and with idle ones.
     async fn enrol_and_idle(&self) -> anyhow::Result<(u64, u64)> {
-        let control = ControlPlane::start(self.settings.clone()).await?;
+        let control = Box::pin(ControlPlane::start(self.settings.clone())).await?;
         let without_agents = resident_bytes();
         let mut locations = Vec::new();
         for number in 0..self.load.agent_count {
@@ -130,7 +130,7 @@ impl LoadRun {
         let mut agents = self.agents.lock().await;
         let agents = agents.as_mut().context("the agents were not started")?;
         let started_at = SystemClock.now();
-        let control = ControlPlane::start(self.settings.clone()).await?;
+        let control = Box::pin(ControlPlane::start(self.settings.clone())).await?;
         let all = AgentsOrder::AwaitPlanned(self.load.monitors_per_agent as usize);
         measured.assigned = await_time(agents, all).await?.since(started_at);
         measured.rss_assigned = resident_bytes();
