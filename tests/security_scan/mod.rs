@@ -21,7 +21,7 @@ use vigie::probe::{AllowedTargets, ProbeBuildContext, ProbeContext, SecurityScan
 use vigie::schema::MonitorDocument;
 
 /// Longest scan of a test.
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Returns settings that allow all of loopback, with a rate that tests need.
 fn settings() -> SecurityScanSettings {
