@@ -89,9 +89,14 @@ fn parse_status(text: &str) -> Result<PushStatus, ApiError> {
 
 fn parse_ping(text: &str) -> Result<u64, ApiError> {
     let milliseconds = text.parse().ok().filter(|ping| (0.0..=MAX_PING_MS).contains(ping));
-    milliseconds.map(|ping: f64| (ping * 1000.0) as u64).ok_or_else(|| {
+    milliseconds.map(to_micros).ok_or_else(|| {
         invalid(&format!("`ping` must be a number of milliseconds, at most a week, not `{}`", shorten(text)))
     })
+}
+
+/// Converts milliseconds, from 0 to [`MAX_PING_MS`].
+fn to_micros(milliseconds: f64) -> u64 {
+    u64::try_from(std::time::Duration::from_secs_f64(milliseconds / 1000.0).as_micros()).unwrap_or(u64::MAX)
 }
 
 fn parse_exit_code(text: &str) -> Result<i32, ApiError> {
@@ -136,11 +141,7 @@ fn parse_duration(text: &str) -> Result<u64, ApiError> {
         milliseconds += number * factor;
         rest = &unit_text[unit_end..];
     }
-    if text.is_empty() || milliseconds > MAX_PING_MS {
-        Err(error())
-    } else {
-        Ok((milliseconds * 1000.0) as u64)
-    }
+    if text.is_empty() || milliseconds > MAX_PING_MS { Err(error()) } else { Ok(to_micros(milliseconds)) }
 }
 
 fn invalid(message: &str) -> ApiError {

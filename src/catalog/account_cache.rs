@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 
 use super::active_performance_alerts::ActivePerformanceAlerts;
 use super::alerting_settings;
-use super::record_settings::{settings_from_record, settings_or_skip};
+use super::record_settings::{host_name, settings_from_record, settings_or_skip};
 use crate::alerting::Contacts;
 use crate::domain::{
     AllowedAccounts, ConfigRecord, ConfigRecordKind, CustomerId, Location, LocationId, MonitorType, Role,
@@ -16,7 +16,7 @@ use crate::evaluate::settle::Quorum;
 use crate::schedule::BlackoutCalendar;
 use crate::schema::Monitor;
 use crate::schema::typed::record::{
-    AccountSettings, CertificateKind, CertificateSettings, HostSettings, LocationSettings, PropertySettings,
+    AccountSettings, CertificateKind, CertificateSettings, LocationSettings, PropertySettings,
     PropertyValueSettings,
 };
 pub use crate::schema::validation_context::PropertyDefinition;
@@ -335,7 +335,7 @@ impl AccountCache {
             locations,
             certificates: shared_data.certificates_for(customer_id),
             properties: properties.iter().filter_map(property_from_record).collect(),
-            hosts: hosts.iter().filter_map(host_from_record).collect(),
+            hosts: hosts.iter().filter_map(host_name).collect(),
             certificate_warning_days: shared_data.default_certificate_warning_days,
             name: String::new(),
             brand: DEFAULT_BRAND.to_owned(),
@@ -448,11 +448,6 @@ fn certificate_from_record(record: &ConfigRecord) -> Option<(i64, CertificateSum
         is_client: settings.kind == CertificateKind::Client,
     };
     Some((record.id, summary))
-}
-
-fn host_from_record(record: &ConfigRecord) -> Option<(i64, String)> {
-    let settings: HostSettings<'_> = settings_or_skip(record)?;
-    Some((record.id, settings.name.to_owned()))
 }
 
 fn property_from_record(record: &ConfigRecord) -> Option<(i64, PropertyDefinition)> {

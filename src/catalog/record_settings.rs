@@ -3,7 +3,7 @@
 
 use crate::domain::ConfigRecord;
 use crate::schema::InvalidFieldValue;
-use crate::schema::typed::record::{RecordSettings, parse_record};
+use crate::schema::typed::record::{HostSettings, RecordSettings, parse_record};
 use crate::store::StoreError;
 
 /// Reads the settings of `record`.
@@ -14,6 +14,12 @@ pub(crate) fn settings_from_record<'a, T: RecordSettings<'a>>(
     record: &'a ConfigRecord,
 ) -> Result<T, StoreError> {
     parse_record(record).map_err(|error| undecodable_error(record, &error))
+}
+
+/// Returns the id and the name of a host; `None` for an invalid record, which is logged.
+pub(super) fn host_name(record: &ConfigRecord) -> Option<(i64, String)> {
+    let settings: HostSettings<'_> = settings_or_skip(record)?;
+    Some((record.id, settings.name.to_owned()))
 }
 
 /// Like [`settings_from_record`], for lists: `None` for an invalid record, which is logged.

@@ -89,3 +89,11 @@ host_metrics! {
 pub fn find_host_metric(name: &str) -> Option<&'static HostMetric> {
     HOST_METRICS.iter().find(|metric| metric.name == name)
 }
+
+/// Returns a number with at most three decimals.
+#[must_use]
+pub fn format_number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}

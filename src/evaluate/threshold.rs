@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::domain::{HostValue, HostValueLevel, SeriesReadings};
+use crate::domain::{HostValue, HostValueLevel, SeriesReadings, format_number};
 use crate::syntax::prometheus::selector::MetricSelector;
 
 /// Most values of a check that are kept.
@@ -13,8 +13,8 @@ const MAX_VALUES: usize = 50;
 pub struct Threshold {
     /// The metric as its author wrote it.
     pub metric: String,
-    /// Which series it is about.
-    pub selector: MetricSelector,
+    /// Which series it is about; `None` for a text that is no metric, which no series matches.
+    pub selector: Option<MetricSelector>,
     /// From this value on it is a warning.
     pub warning: Option<f64>,
     /// From this value on it is an error.
@@ -64,7 +64,9 @@ pub fn compare(thresholds: &[Threshold], series: &[SeriesReadings]) -> Threshold
 
 impl Threshold {
     fn matches(&self, series: &MetricSelector) -> bool {
-        self.selector.is_rate() == series.is_rate() && self.selector.matches(series.metric(), series.labels())
+        self.selector.as_ref().is_some_and(|selector| {
+            selector.is_rate() == series.is_rate() && selector.matches(series.metric(), series.labels())
+        })
     }
 
     /// Whether the values of the last runs are all at or beyond `bound`.
@@ -112,14 +114,6 @@ fn describe_value(readings: &SeriesReadings, value: f64, bound: &str) -> String 
     format!("`{}` is {}, {bound}", readings.series, format_number(value))
 }
 
-/// Returns a number with at most three decimals.
-#[must_use]
-pub fn format_number(value: f64) -> String {
-    let text = format!("{value:.3}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,7 +121,7 @@ mod tests {
     fn threshold(metric: &str, warning: Option<f64>, error: Option<f64>) -> Threshold {
         Threshold {
             metric: metric.to_owned(),
-            selector: MetricSelector::parse(metric).unwrap(),
+            selector: MetricSelector::parse(metric).ok(),
             warning,
             error,
             is_below: false,
@@ -173,6 +167,8 @@ mod tests {
 
     #[test]
     fn a_threshold_without_a_series_is_a_warning() {
+        let no_metric = compare(&[threshold("Load average", None, Some(1.0))], &[readings("load1", &[2.0])]);
+        assert_eq!(no_metric.warnings, ["there is no value of `Load average`"]);
         let missing = threshold(r#"disk_used_percent{mount="/gone"}"#, None, Some(1.0));
         let findings = compare(&[missing], &[]);
         assert_eq!(findings.warnings, [r#"there is no value of `disk_used_percent{mount="/gone"}`"#]);

@@ -12,6 +12,7 @@ pub(super) const LABELS: &[Row] = &[
     ("Last report at", "Letzter Bericht", "Dernier rapport"),
     ("Metrics URL", "Adresse der Messwerte", "URL des mesures"),
     ("Report", "Herkunft der Werte", "Source des valeurs"),
+    ("System", "System", "Système"),
     ("Report seconds", "Sekunden zwischen Berichten", "Secondes entre rapports"),
     ("Active", "Aktiv", "Active"),
     ("Alert note", "Hinweis in Meldungen", "Note d’alerte"),

@@ -1,16 +1,16 @@
-//! The part of the page of a monitor about the values of its host: the newest ones, and their course over a day.
+//! The part of the page of a monitor about the values of its host: the newest ones, and their graph over a day.
 
 use std::fmt::Write;
 
 use super::html::escape;
 use super::page_state::PageState;
 use super::viewer::Viewer;
+use crate::domain::format_number;
 use crate::domain::{StoreError, Timestamp, find_host_metric};
-use crate::evaluate::threshold::format_number;
 use crate::schema::Monitor;
-use crate::service::SeriesCourse;
+use crate::service::SeriesGraph;
 
-/// Size of a course, in CSS pixels.
+/// Size of a graph, in CSS pixels.
 const WIDTH: f64 = 160.0;
 const HEIGHT: f64 = 24.0;
 
@@ -24,8 +24,8 @@ pub(super) async fn render_host_values(
         return Ok(String::new());
     }
     let now = state.clock.now();
-    let courses = state.monitor_reader.host_courses(monitor, now).await?;
-    if courses.is_empty() {
+    let graphs = state.monitor_reader.host_graphs(monitor, now).await?;
+    if graphs.is_empty() {
         return Ok(String::new());
     }
     let t = viewer.locale();
@@ -36,31 +36,31 @@ pub(super) async fn render_host_values(
         t.text("Last 24 hours"),
         title = t.text("Values of the host")
     );
-    for course in &courses {
-        let metric = course.series.split('{').next().unwrap_or_default();
+    for graph in &graphs {
+        let metric = graph.series.split('{').next().unwrap_or_default();
         let unit = find_host_metric(metric).map_or("", |metric| metric.unit.symbol());
         let _ = write!(
             out,
             r#"<tr><td><code>{}</code></td><td class="n">{} {}</td><td>{}</td></tr>"#,
-            escape(&course.series),
-            format_number(course.value),
+            escape(&graph.series),
+            format_number(graph.value),
             escape(unit),
-            render_course(course, now)
+            render_graph(graph, now)
         );
     }
     out.push_str("</tbody></table></div></section>");
     Ok(out)
 }
 
-/// Renders a course as a line between its least and greatest mean; both stand beside it.
-fn render_course(course: &SeriesCourse, now: Timestamp) -> String {
-    let means = || course.points.iter().map(|(_, mean)| *mean);
+/// Renders a graph as a line between its least and greatest mean; both stand beside it.
+fn render_graph(graph: &SeriesGraph, now: Timestamp) -> String {
+    let means = || graph.points.iter().map(|(_, mean)| *mean);
     let (min, max) =
         means().fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), mean| (min.min(mean), max.max(mean)));
-    let (Some(first), true) = (course.points.first(), course.points.len() > 1) else { return String::new() };
+    let (Some(first), true) = (graph.points.first(), graph.points.len() > 1) else { return String::new() };
     let range_s = now.since(first.0).as_secs_f64().max(1.0);
     let mut points = String::new();
-    for (start, mean) in &course.points {
+    for (start, mean) in &graph.points {
         let x = start.since(first.0).as_secs_f64() / range_s * WIDTH;
         let y =
             if max > min { (1.0 - (mean - min) / (max - min)) * (HEIGHT - 2.0) + 1.0 } else { HEIGHT / 2.0 };
@@ -78,16 +78,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_course_has_a_point_for_each_span_and_names_its_extremes() {
+    fn a_graph_has_a_point_for_each_span_and_names_its_extremes() {
         let start = Timestamp::from_seconds(1_800_000_000);
         let at = |minutes: u64| start + std::time::Duration::from_mins(minutes);
-        let course = SeriesCourse {
+        let graph = SeriesGraph {
             series: "load1".to_owned(),
             value: 2.0,
             points: vec![(at(0), 1.0), (at(5), 3.0), (at(10), 2.0)],
         };
-        let svg = render_course(&course, at(10));
+        let svg = render_graph(&graph, at(10));
         assert!(svg.contains("0.0,23.0 80.0,1.0 160.0,12.0") && svg.contains("1 – 3"), "{svg}");
-        assert_eq!(render_course(&SeriesCourse { points: Vec::new(), ..course }, at(10)), "");
+        assert_eq!(render_graph(&SeriesGraph { points: Vec::new(), ..graph }, at(10)), "");
     }
 }

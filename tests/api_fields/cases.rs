@@ -182,6 +182,8 @@ fn resolve_dependencies(world: &World, body: &mut Map<String, Value>, remaining:
             let url = !remaining.contains("url");
             set(body, if url { "url" } else { "script" }, json!(if url { "http://a" } else { "<a/>" }));
         }
+        // Only a push needs no host.
+        T::HostAgent if !is(body, "host_id") => set(body, "report", json!("push")),
         T::SecurityScan if !is(body, "url") && !is(body, "hostname") => {
             let url = !remaining.contains("url");
             set(body, if url { "url" } else { "hostname" }, json!(if url { "http://a" } else { "a" }));

@@ -1,4 +1,4 @@
-//! Pages of metrics: of Debian's node_exporter, and of a server that misbehaves.
+//! Pages of metrics: of Debian's `node_exporter`, and of a server that misbehaves.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use vigie::domain::{ReportedState, Status};
 use super::{Answer, Checks, check, status};
 use crate::support::daemon::{free_port, wait_for};
 
+#[expect(clippy::unnecessary_wraps, reason = "a server may not answer")]
 fn page_at(url: &str) -> Answer {
     Ok(ReportedState { was_reported: true, metrics_url: Some(url.to_owned()), ..ReportedState::default() })
 }

@@ -43,6 +43,12 @@ pub async fn source() -> TempDir {
          DELETE FROM audit WHERE id = last_insert_rowid();
          INSERT INTO missed_run_sweeps VALUES (3, -7), (9, 9223372036854775807);
          INSERT INTO login_throttles VALUES (0, zeroblob(32), 4, 5), (3, x'ff00', 6, -7);
+         INSERT INTO host_states VALUES (7, -3, 4, 5, '0.1.0', 'é', 60, '1.5 load1');
+         INSERT INTO host_layouts VALUES (7, -9223372036854775808, 86400000000, 'load1');
+         INSERT INTO host_history VALUES (7, 0, 3, 4, -9223372036854775808, x'0100'), (7, 1, 0, 0, 1, x'');
+         INSERT INTO host_rollups_due VALUES (7, 1, 300000000, 300000000);
+         INSERT INTO push_states (monitor_id, customer) VALUES (8, 1);
+         INSERT INTO push_states VALUES (9, 1, zeroblob(32), 1, 2, 3, 1, 'é', 5, -1, 'last');
          INSERT INTO usage VALUES (0, -86400000000, '', 'tcp', 1, 9223372036854775807);",
     )
     .unwrap();
@@ -150,7 +156,7 @@ async fn every_value_arrives_and_ids_continue() {
     let row_count: usize =
         before.iter().filter(|(table, _)| *table != "sqlite_sequence").map(|(_, rows)| rows.len()).sum();
     let text = out(&output);
-    assert!(text.starts_with(&format!("copied {row_count} rows of 21 tables from ")), "{text}");
+    assert!(text.starts_with(&format!("copied {row_count} rows of 26 tables from ")), "{text}");
     assert!(text.ends_with(" s, and compared them\n"), "{text}");
     assert!(contents(&from) == before, "the source changed");
     assert_same_contents(&from, &to);

@@ -1,5 +1,13 @@
 //! What hosts report: state, history, rollups, retention.
 
+#![allow(
+    clippy::float_cmp,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "small numbers"
+)]
+
 use std::time::Duration;
 
 use vigie::domain::{

@@ -123,9 +123,9 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 async fn print_token(server: &ServerArgs, path: &str, body: Value) -> anyhow::Result<ExitCode> {
-    let made: NewToken = server.connect().await?.post(path, &body).await?;
-    output::print_note(&format!("token of host {}; it is shown this once:", made.id));
-    output::print(&format!("{}\n", made.token))?;
+    let created: NewToken = server.connect().await?.post(path, &body).await?;
+    output::print_note(&format!("token of host {}; it is shown this once:", created.id));
+    output::print(&format!("{}\n", created.token))?;
     Ok(ExitCode::SUCCESS)
 }
 

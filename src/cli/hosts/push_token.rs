@@ -42,10 +42,10 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
             output::print("push token revoked\n")?;
             return Ok(ExitCode::SUCCESS);
         }
-        let made: NewToken = client.post(&path, &json!({})).await?;
+        let created: NewToken = client.post(&path, &json!({})).await?;
         output::print_note("the push URL; it is shown this once:");
         let url = args.server.server_url()?;
-        output::print(&format!("{}{}\n", url.as_str().trim_end_matches('/'), made.path))?;
+        output::print(&format!("{}{}\n", url.as_str().trim_end_matches('/'), created.path))?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -1,4 +1,4 @@
-//! `vigie hosts values`: the newest values of a host, with their course.
+//! `vigie hosts values`: the newest values of a host, with their graph.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -12,13 +12,13 @@ use crate::cli::render::escape_controls;
 use crate::cli::style::Style;
 use crate::cli::{output, table};
 use crate::clock::{Clock, SystemClock};
-use crate::evaluate::threshold::format_number;
+use crate::domain::format_number;
 
-/// Columns of a course.
-const COURSE_WIDTH: usize = 24;
+/// Columns of a graph.
+const GRAPH_WIDTH: usize = 24;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Print the newest values of a host, and their course
+/// Print the newest values of a host, and their graph
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Id of the host
@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// A metric such as `disk_used_percent`, or one of its series [default: all]
     #[arg(long)]
     metric: Option<String>,
-    /// Hours of the course
+    /// Hours of the graph
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=9600))]
     hours: u64,
     /// Print JSON: values and history
@@ -73,32 +73,31 @@ pub(super) async fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Renders the values; `only_with_course` leaves out series that the history was not asked for.
-fn render(values: &[ValueRow], points: &[Point], only_with_course: bool, style: Style) -> String {
-    let mut courses: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+/// Renders the values; `only_with_graph` leaves out series that the history was not asked for.
+fn render(values: &[ValueRow], points: &[Point], only_with_graph: bool, style: Style) -> String {
+    let mut graphs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for point in points {
-        courses.entry(&point.series).or_default().push(point.mean);
+        graphs.entry(&point.series).or_default().push(point.mean);
     }
     let to_row = |value: &ValueRow| {
-        let course = courses.get(value.series.as_str());
+        let graph = graphs.get(value.series.as_str());
         vec![
             Cell::new(escape_controls(&value.series)),
             Cell::new(format!("{} {}", format_number(value.value), value.unit).trim_end().to_owned())
                 .set_alignment(CellAlignment::Right),
-            Cell::new(course.map_or_else(String::new, |course| draw(course))),
+            Cell::new(graph.map_or_else(String::new, |graph| draw(graph))),
         ]
     };
-    let shown =
-        values.iter().filter(|value| !only_with_course || courses.contains_key(value.series.as_str()));
-    table::render_table(&["series", "value", "course"], shown.map(to_row).collect(), style)
+    let shown = values.iter().filter(|value| !only_with_graph || graphs.contains_key(value.series.as_str()));
+    table::render_table(&["series", "value", "graph"], shown.map(to_row).collect(), style)
 }
 
-/// Draws a course as bars between its least and its greatest value, several points as their mean.
-fn draw(course: &[f64]) -> String {
-    let columns = course.len().min(COURSE_WIDTH);
+/// Draws a graph as bars between its least and its greatest value, several points as their mean.
+fn draw(graph: &[f64]) -> String {
+    let columns = graph.len().min(GRAPH_WIDTH);
     let column = |index: usize| {
-        let (start, end) = (index * course.len() / columns, (index + 1) * course.len() / columns);
-        course[start..end].iter().sum::<f64>() / (end - start) as f64
+        let (start, end) = (index * graph.len() / columns, (index + 1) * graph.len() / columns);
+        graph[start..end].iter().sum::<f64>() / (end - start) as f64
     };
     let means: Vec<f64> = (0..columns).map(column).collect();
     let (min, max) = means
@@ -106,7 +105,8 @@ fn draw(course: &[f64]) -> String {
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), mean| (min.min(*mean), max.max(*mean)));
     let bar = |mean: &f64| {
         let height = if max > min { (mean - min) / (max - min) } else { 0.0 };
-        BARS[((height * 7.0).round() as usize).min(7)]
+        let level = (0..BARS.len()).rev().find(|level| height * 7.0 + 0.5 >= *level as f64);
+        BARS[level.unwrap_or(0)]
     };
     means.iter().map(bar).collect()
 }
@@ -116,15 +116,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_course_is_drawn_between_its_extremes() {
+    fn a_graph_is_drawn_between_its_extremes() {
         assert_eq!(draw(&[1.0, 1.0]), "▁▁");
         assert_eq!(draw(&[0.0, 3.5, 7.0]), "▁▅█");
-        assert_eq!(draw(&vec![1.0; 500]).chars().count(), COURSE_WIDTH);
+        assert_eq!(draw(&vec![1.0; 500]).chars().count(), GRAPH_WIDTH);
         assert_eq!(draw(&[]), "");
     }
 
     #[test]
-    fn values_have_their_unit_and_course() {
+    fn values_have_their_unit_and_graph() {
         let values = [ValueRow { series: "load1".to_owned(), value: 0.5, unit: "%".to_owned() }];
         let points = [Point { series: "load1".to_owned(), mean: 1.0 }];
         let text = render(&values, &points, false, Style::PLAIN);

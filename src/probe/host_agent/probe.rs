@@ -47,21 +47,18 @@ impl HostAgentProbe {
     fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidFieldValue> {
         let settings: HostAgentSettings<'_> = document.deserialize()?;
         let schedule = &document.settings().schedule;
-        let to_threshold = |threshold: &crate::schema::typed::host_agent::ThresholdSettings<'_>| {
-            // A stored metric of an earlier version, which took any text, watches over nothing.
-            Some(Threshold {
-                metric: threshold.metric.to_owned(),
-                selector: MetricSelector::parse(threshold.metric).ok()?,
-                warning: threshold.warning,
-                error: threshold.error,
-                is_below: threshold.direction == ThresholdDirection::Below,
-                run_count: threshold.run_count,
-            })
+        let to_threshold = |threshold: &crate::schema::typed::host_agent::ThresholdSettings<'_>| Threshold {
+            metric: threshold.metric.to_owned(),
+            selector: MetricSelector::parse(threshold.metric).ok(),
+            warning: threshold.warning,
+            error: threshold.error,
+            is_below: threshold.direction == ThresholdDirection::Below,
+            run_count: threshold.run_count,
         };
         Ok(Self {
             monitor_id: context.monitor_id,
             interval: Duration::from_mins(u64::from(schedule.interval_minutes)),
-            thresholds: settings.thresholds.iter().filter_map(to_threshold).collect(),
+            thresholds: settings.thresholds.iter().map(to_threshold).collect(),
             report_source: context.report_source.clone(),
             series_memory: Arc::clone(&context.series_memory),
             user_agent: Arc::clone(&context.user_agent),

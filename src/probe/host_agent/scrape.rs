@@ -16,6 +16,7 @@ use crate::protocol::http::client::{
     ConnectOptions, CookieJar, RedirectRule, RequestChain, RequestContext, RequestSpec, describe_status,
 };
 use crate::syntax::prometheus::exposition::{ExpositionLimits, visit_exposition};
+use crate::syntax::prometheus::selector::MetricSelector;
 use crate::syntax::prometheus::series_name::SeriesName;
 
 /// Pause between the two readings of a rate.
@@ -38,6 +39,10 @@ pub(super) struct MetricsPage {
 pub(super) struct ScrapeTrace {
     pub(super) phases: crate::domain::Phases,
     pub(super) address: Option<std::net::SocketAddr>,
+}
+
+fn selectors(thresholds: &[Threshold]) -> impl Iterator<Item = &MetricSelector> {
+    thresholds.iter().filter_map(|threshold| threshold.selector.as_ref())
 }
 
 impl MetricsPage {
@@ -81,7 +86,7 @@ impl MetricsPage {
     ) -> Result<Vec<(String, f64)>, Failure> {
         let mut newest = self.fetch(cx, thresholds, trace).await?;
         let (mut elapsed, mut earlier) = (Duration::ZERO, Counters::new());
-        if thresholds.iter().any(|threshold| threshold.selector.is_rate()) {
+        if selectors(thresholds).any(MetricSelector::is_rate) {
             let mut before = memory
                 .replace_counters(monitor_id, cx.clock.now(), newest.clone())
                 .filter(|(elapsed, _)| (MIN_RATE_TIME..MAX_RATE_TIME).contains(elapsed));
@@ -97,9 +102,8 @@ impl MetricsPage {
         for (series, value) in newest {
             let Ok(name) = SeriesName::parse(&series) else { continue };
             let is_wanted = |is_rate: bool| {
-                thresholds.iter().any(|threshold| {
-                    threshold.selector.is_rate() == is_rate && threshold.selector.matches_series(&name)
-                })
+                selectors(thresholds)
+                    .any(|selector| selector.is_rate() == is_rate && selector.matches_series(&name))
             };
             if is_wanted(true)
                 && let Some(before) = earlier.get(&series)
@@ -156,8 +160,8 @@ impl MetricsPage {
             return Err(failure);
         }
         let mut values = Counters::new();
-        let visited = visit_exposition(&content.bytes, &limits, |sample| {
-            let is_wanted = thresholds.iter().any(|threshold| threshold.selector.matches_sample(sample));
+        let outcome = visit_exposition(&content.bytes, &limits, |sample| {
+            let is_wanted = selectors(thresholds).any(|selector| selector.matches_sample(sample));
             if is_wanted
                 && sample.value.is_finite()
                 && values.len() < MAX_SERIES
@@ -166,7 +170,7 @@ impl MetricsPage {
                 values.insert(series.to_string(), sample.value);
             }
         });
-        visited.map_err(|error| {
+        outcome.map_err(|error| {
             Failure::new(
                 Phase::Validate,
                 FailureKind::ResponseInvalid,

@@ -49,6 +49,7 @@ fn extra_example_fields(table_name: &str) -> &'static [&'static str] {
         "browserscript" | "security-scan" => &["url"],
         // A server whose settings name no provider refuses monitors without it.
         "mobilecloud" | "mobilelab" => &["hostname"],
+        "hostagent" => &["host_id"],
         "Blackout" => &["from_date", "thru_date", "note"],
         "MonitorClone" => &["name"],
         "ApiStep" => &["assertions"],

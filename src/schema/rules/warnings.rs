@@ -21,11 +21,11 @@ pub(crate) fn warnings(input: &RuleInput<'_>) -> Vec<String> {
         http3_with_old_tls_warning(input),
         unsupported_type_warning(input),
         missing_browser_warning(input.document, input.context.browsers),
-        host_agent::unknown_host_warning(input),
     ];
     warnings
         .into_iter()
         .flatten()
+        .chain(host_agent::warnings(input))
         .chain(scripts::warnings(input))
         .chain(collections::warnings(input))
         .chain(security_scans::warnings(input))

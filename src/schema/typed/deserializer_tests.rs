@@ -14,6 +14,7 @@ use crate::schema::MonitorDocument;
 use crate::schema::table::{self, agents, alerting as tables, operations, requests, shares};
 use crate::schema::typed::api_steps::WebsiteApiSettings;
 use crate::schema::typed::collection::CollectionSettings;
+use crate::schema::typed::host_agent::HostAgentSettings;
 use crate::schema::typed::project::ProjectSettings;
 use crate::schema::typed::record::*;
 use crate::schema::typed::security_scan::SecurityScanFields;
@@ -338,6 +339,7 @@ fn compare_all_structs() -> ComparisonReport {
     report.compare_types::<WebsiteApiSettings<'_>>(API_STEP_TYPES);
     report.compare_types::<CollectionSettings<'_>>(&[MonitorType::CollectionApi]);
     report.compare_types::<ProjectSettings<'_>>(&[MonitorType::ApiProject]);
+    report.compare_types::<HostAgentSettings<'_>>(&[MonitorType::HostAgent]);
     report.compare_types::<browser::BrowserSettings<'_>>(BROWSER_TYPES);
     report.compare_types::<browser::StepTimeoutSettings>(BROWSER_TYPES);
     report.compare_types::<tcp::TcpSettings<'_>>(TCP);

@@ -12,6 +12,9 @@ use crate::store::ConfigChange;
 use crate::syntax::node::Node;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 
+/// Returns fields of a response for the id of a new record.
+pub(super) type CompleteResponse = Box<dyn FnOnce(i64) -> Map<String, Value> + Send + Sync>;
+
 /// A record change to be stored.
 #[derive(Default)]
 pub(super) struct RecordDraft {
@@ -32,8 +35,8 @@ pub(super) struct RecordDraft {
     pub(super) warnings: Vec<String>,
     /// Fields that only the response to this change contains, such as an enrolment secret.
     pub(super) create_response_fields: Map<String, Value>,
-    /// Returns further such fields for the id of a new record, which the commit gives it.
-    pub(super) complete_response: Option<Box<dyn FnOnce(i64) -> Map<String, Value> + Send + Sync>>,
+    /// Adds further such fields, once the commit has given a new record its id.
+    pub(super) complete_response: Option<CompleteResponse>,
 }
 
 impl RecordDraft {

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::fact_line::FactLine;
 use super::security_lines::security_lines;
 use super::units::{days_between, format_duration, format_grouped};
+use crate::domain::format_number;
 use crate::domain::{
     Certificate, CheckResult, DnsFacts, FtpFacts, HostFacts, HttpFacts, MailFacts, PingFacts, RoundTripFacts,
     Timestamp, TlsFacts, format_peer,
 };
-use crate::evaluate::threshold::format_number;
 
 /// Labels of the facts about certificates; lines without a label that follow belong to them.
 pub const CERTIFICATE_LABELS: [&str; 2] = ["certificate", "issuer"];

@@ -22,6 +22,7 @@ pub(in crate::store) fn encode_value(value: f64) -> u16 {
     if magnitude.is_nan() || magnitude < 2_f64.powi(MIN_EXPONENT) {
         return 0;
     }
+    #[expect(clippy::cast_possible_truncation, reason = "a logarithm within a thousand")]
     let mut exponent = magnitude.log2().floor().clamp(-1e3, 1e3) as i32;
     let mut mantissa = (magnitude / 2_f64.powi(exponent) - 1.0) * f64::from(1 << MANTISSA_BITS);
     // The logarithm may be rounded up to the next power.
@@ -38,7 +39,9 @@ pub(in crate::store) fn encode_value(value: f64) -> u16 {
         return sign | (SIGN - 1);
     }
     let exponent_bits = u16::try_from(stored_exponent).unwrap_or(0) << MANTISSA_BITS;
-    sign | exponent_bits | (mantissa as u16)
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at least 0 and below 512")]
+    let mantissa_bits = mantissa as u16;
+    sign | exponent_bits | mantissa_bits
 }
 
 /// Decodes a value.
@@ -124,6 +127,7 @@ pub(in crate::store) fn decode_row(
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, reason = "values that are stored exactly")]
 mod tests {
     use super::*;
 
