@@ -183,7 +183,10 @@ fn resolve_dependencies(world: &World, body: &mut Map<String, Value>, remaining:
             set(body, if url { "url" } else { "script" }, json!(if url { "http://a" } else { "<a/>" }));
         }
         // Only a push needs no host.
-        T::HostAgent if !is(body, "host_id") => set(body, "report", json!("push")),
+        T::HostAgent if body["report"] != "push" && body["host_id"].as_str().is_none_or(str::is_empty) => {
+            let host = !remaining.contains("host_id");
+            set(body, if host { "host_id" } else { "report" }, json!(if host { "db1" } else { "push" }));
+        }
         T::SecurityScan if !is(body, "url") && !is(body, "hostname") => {
             let url = !remaining.contains("url");
             set(body, if url { "url" } else { "hostname" }, json!(if url { "http://a" } else { "a" }));
