@@ -115,10 +115,15 @@ fn prefix_attempt_numbers(captures: Vec<(u8, CapturedFile)>, attempt_count: usiz
     captures.into_iter().map(with_number).collect()
 }
 
-/// Whether the attempt failed, other than by being cancelled or by the findings of a security scan: those are not gone a
-/// moment later, and a second scan would double its traffic.
+/// Whether the attempt failed, other than by being cancelled or by what is the same a moment later: the findings of a
+/// security scan, whose second scan would double its traffic, the last report of a host, the last push.
 fn is_retryable(observation: &Observation) -> bool {
-    let never_retried = [FailureKind::Cancelled, FailureKind::SecurityFindings];
+    let never_retried = [
+        FailureKind::Cancelled,
+        FailureKind::SecurityFindings,
+        FailureKind::HostValueBeyondBound,
+        FailureKind::PushedDown,
+    ];
     observation.failure.as_ref().is_some_and(|failure| !never_retried.contains(&failure.kind))
 }
 

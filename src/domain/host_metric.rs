@@ -84,6 +84,25 @@ host_metrics! {
     "uptime_seconds", Seconds, None, "time since the host was started";
 }
 
+/// Formats the value of a series, bytes in a larger unit such as `63.4 GB`; without a unit for metrics that are not in the
+/// table.
+#[must_use]
+pub fn format_series_value(series: &str, value: f64) -> String {
+    let name = series.split('{').next().unwrap_or_default();
+    let Some(metric) = find_host_metric(name) else { return format_number(value) };
+    let symbol = metric.unit.symbol();
+    if !matches!(metric.unit, MetricUnit::Bytes | MetricUnit::BytesPerSecond) {
+        return format!("{} {symbol}", format_number(value)).trim_end().to_owned();
+    }
+    let prefixes = ["", "k", "M", "G", "T", "P"];
+    let (mut scaled, mut power) = (value, 0);
+    while scaled.abs() >= 1000.0 && power + 1 < prefixes.len() {
+        (scaled, power) = (scaled / 1000.0, power + 1);
+    }
+    let digits = usize::from(power > 0);
+    format!("{scaled:.digits$} {}{symbol}", prefixes[power])
+}
+
 /// Returns the metric with this name.
 #[must_use]
 pub fn find_host_metric(name: &str) -> Option<&'static HostMetric> {
@@ -96,4 +115,18 @@ pub fn format_number(value: f64) -> String {
     let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_a_larger_unit_and_other_values_theirs() {
+        assert_eq!(format_series_value("disk_free_bytes{mount=\"/\"}", 63_367_892_992.0), "63.4 GB");
+        assert_eq!(format_series_value("network_sent_bytes_per_second{interface=\"a\"}", 999.0), "999 B/s");
+        assert_eq!(format_series_value("cpu_used_percent", 24.49), "24.49 %");
+        assert_eq!(format_series_value("load1", 1.5), "1.5");
+        assert_eq!(format_series_value("up", 1.0), "1");
+    }
 }

@@ -70,7 +70,9 @@ pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, ConfigRecordFilter, EpisodeFilter, NotificationFilter, ResultFilter};
 pub use header_list::HeaderList;
 pub use host_facts::{HostFacts, HostValue, HostValueLevel};
-pub use host_metric::{HOST_METRICS, HostMetric, MetricUnit, find_host_metric, format_number};
+pub use host_metric::{
+    HOST_METRICS, HostMetric, MetricUnit, find_host_metric, format_number, format_series_value,
+};
 pub use host_report::{
     HostHistoryQuery, HostHistoryRow, HostReport, HostSpan, HostSummary, MAX_REPORT_SERIES, SeriesStatistics,
     SeriesValue,

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use super::html::escape;
 use super::page_state::PageState;
 use super::viewer::Viewer;
-use crate::domain::format_number;
-use crate::domain::{StoreError, Timestamp, find_host_metric};
+use crate::domain::{StoreError, Timestamp, format_series_value};
 use crate::schema::Monitor;
 use crate::service::SeriesGraph;
 
@@ -37,14 +36,11 @@ pub(super) async fn render_host_values(
         title = t.text("Values of the host")
     );
     for graph in &graphs {
-        let metric = graph.series.split('{').next().unwrap_or_default();
-        let unit = find_host_metric(metric).map_or("", |metric| metric.unit.symbol());
         let _ = write!(
             out,
-            r#"<tr><td><code>{}</code></td><td class="n">{} {}</td><td>{}</td></tr>"#,
+            r#"<tr><td><code>{}</code></td><td class="n">{}</td><td>{}</td></tr>"#,
             escape(&graph.series),
-            format_number(graph.value),
-            escape(unit),
+            escape(&format_series_value(&graph.series, graph.value)),
             render_graph(graph, now)
         );
     }
@@ -68,8 +64,8 @@ fn render_graph(graph: &SeriesGraph, now: Timestamp) -> String {
     }
     format!(
         r#"<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{min} – {max}"><polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg> <small>{min} – {max}</small>"#,
-        min = format_number(min),
-        max = format_number(max)
+        min = escape(&format_series_value(&graph.series, min)),
+        max = escape(&format_series_value(&graph.series, max))
     )
 }
 

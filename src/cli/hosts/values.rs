@@ -12,7 +12,7 @@ use crate::cli::render::escape_controls;
 use crate::cli::style::Style;
 use crate::cli::{output, table};
 use crate::clock::{Clock, SystemClock};
-use crate::domain::format_number;
+use crate::domain::format_series_value;
 
 /// Columns of a graph.
 const GRAPH_WIDTH: usize = 24;
@@ -40,7 +40,6 @@ pub(super) struct Args {
 struct ValueRow {
     series: String,
     value: f64,
-    unit: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,8 +82,7 @@ fn render(values: &[ValueRow], points: &[Point], only_with_graph: bool, style: S
         let graph = graphs.get(value.series.as_str());
         vec![
             Cell::new(escape_controls(&value.series)),
-            Cell::new(format!("{} {}", format_number(value.value), value.unit).trim_end().to_owned())
-                .set_alignment(CellAlignment::Right),
+            Cell::new(format_series_value(&value.series, value.value)).set_alignment(CellAlignment::Right),
             Cell::new(graph.map_or_else(String::new, |graph| draw(graph))),
         ]
     };
@@ -125,9 +123,9 @@ mod tests {
 
     #[test]
     fn values_have_their_unit_and_graph() {
-        let values = [ValueRow { series: "load1".to_owned(), value: 0.5, unit: "%".to_owned() }];
+        let values = [ValueRow { series: "load1".to_owned(), value: 0.5 }];
         let points = [Point { series: "load1".to_owned(), mean: 1.0 }];
         let text = render(&values, &points, false, Style::PLAIN);
-        assert!(text.contains("0.5 %") && text.contains('▁'), "{text}");
+        assert!(text.contains("0.5") && text.contains('▁'), "{text}");
     }
 }
