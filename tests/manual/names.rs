@@ -47,6 +47,8 @@ fn setting_paths(setting: &Setting) -> Vec<String> {
 
 /// Environment variables that only the tests read.
 const TEST_VARIABLES: &[&str] = &[
+    "VIGIE_WITH_MONITORS",
+    "VIGIE_RECORD_TESTSSL",
     "VIGIE_FULL",
     "VIGIE_FUZZ_SECONDS",
     "VIGIE_GECKODRIVER",
