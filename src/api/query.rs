@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::fmt::Display;
+use std::iter::{Skip, Take};
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -169,6 +170,14 @@ pub(super) struct Paging {
     pub offset: Option<u64>,
     /// Fields of each entry to return.
     pub selection: FieldSelection,
+}
+
+impl Paging {
+    /// Returns the requested part of `rows`.
+    pub(super) fn slice<I: Iterator>(&self, rows: I) -> Take<Skip<I>> {
+        let bound = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        rows.skip(bound(self.offset.unwrap_or(0))).take(bound(self.limit.unwrap_or(u64::MAX)))
+    }
 }
 
 /// Accepted values of a time parameter, for the error message.

@@ -8,11 +8,11 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 use crate::bus::contract::{BusEvent, BusEventKind, BusEventSink};
-use crate::catalog::json_object::into_object;
 use crate::clock::Clock;
 use crate::domain::{AgentId, CustomerId, LocationId, Timestamp};
 use crate::store::{ConfigChange, ConfigStore, NewConfigRecord};
 use crate::sync::{Mutex, RwLock};
+use crate::syntax::json_object::into_object;
 use crate::telemetry::Metrics;
 
 /// Events that wait for the store; further ones are only counted and logged.

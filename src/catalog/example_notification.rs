@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::account_cache::AccountSnapshot;
-use super::json_object::into_object;
 use super::monitor_description::{custom_properties, display_target};
 use crate::domain::{
     CheckId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NotificationContent,
     NotificationKind, RunId, Status, Timestamp,
 };
 use crate::schema::Monitor;
+use crate::syntax::json_object::into_object;
 
 /// Returns example content of `kind` about `monitor`, or about an invented monitor.
 pub(crate) fn example_notification(

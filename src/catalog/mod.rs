@@ -4,7 +4,6 @@ mod account_cache;
 mod active_performance_alerts;
 pub(crate) mod alerting_settings;
 pub(crate) mod example_notification;
-pub(crate) mod json_object;
 mod monitor_cache;
 pub(crate) mod monitor_description;
 mod recipient_secrets;

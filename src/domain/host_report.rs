@@ -68,6 +68,22 @@ impl HostSpan {
     /// Every span, the shortest first.
     pub const ALL: [Self; 3] = [Self::Report, Self::Block, Self::Hour];
 
+    /// Returns its name in the API.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Report => "report",
+            Self::Block => "block",
+            Self::Hour => "hour",
+        }
+    }
+
+    /// Returns the span named `name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|span| span.name() == name)
+    }
+
     /// Returns how long its rows are kept.
     #[must_use]
     pub const fn retention(self) -> Duration {

@@ -9,7 +9,6 @@ mod processes;
 mod report;
 mod report_client;
 mod report_loop;
-mod report_token;
 mod sequence;
 mod spooled_reports;
 
@@ -18,5 +17,4 @@ pub use processes::MAX_PROCESS_NAMES;
 pub use report::{HostFacts, HostReport};
 pub use report_client::{ReportTarget, SendOutcome};
 pub use report_loop::{HostAgent, HostAgentError, HostAgentOptions, measure_once};
-pub use report_token::{ReportToken, ReportTokenError};
 pub use sequence::SequenceError;

@@ -9,8 +9,8 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use url::Url;
 
 use super::report::HostReport;
-use super::report_token::ReportToken;
 use crate::clock::Clock;
+use crate::domain::ReportToken;
 use crate::protocol::http::{PostClient, PostClientError, PostResponse};
 
 /// Header with the seconds between reports that the server wants.

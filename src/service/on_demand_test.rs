@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 
 use super::caller::{Caller, ServiceError};
 use super::monitors::{changed_document_fields, created_fields};
-use crate::catalog::json_object::into_object;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::catalog::{AccountCache, MonitorCache};
@@ -25,6 +24,7 @@ use crate::schema::typed::record::TestSettings;
 use crate::store::{
     AuditObject, ConfigChange, ConfigRecordFilter, ConfigStore, NewConfigRecord, Pagination, StoreError,
 };
+use crate::syntax::json_object::into_object;
 use crate::syntax::node::Position;
 use crate::syntax::{ValidationError, ValidationErrorKind};
 

@@ -1,9 +1,10 @@
-//! Parsers of texts: YAML and JSON with line and column, templates, JSONPath, `XPath`, pages of metrics; and validation
-//! errors.
+//! Parsers of texts: YAML and JSON with line and column, templates, JSONPath, `XPath`, pages of metrics; objects of JSON;
+//! and validation errors.
 
 pub mod comparison;
 pub mod escape;
 mod json;
+pub(crate) mod json_object;
 pub mod json_schema;
 pub(crate) mod line_index;
 pub mod node;

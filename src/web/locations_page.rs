@@ -230,11 +230,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    fn into_object(value: Value) -> Map<String, Value> {
-        let Value::Object(object) = value else { unreachable!() };
-        object
-    }
+    use crate::syntax::json_object::into_object;
 
     #[test]
     fn hostile_names_are_shown_as_text_and_unknown_values_are_empty() {

@@ -58,8 +58,10 @@ pub async fn reports_become_state_and_history_once(store: &impl Store) {
     assert_eq!(series[1], ("load1", 0.5));
     assert_eq!(series[0].0, "disk_used_percent{mount=\"/\"}");
     assert!((series[0].1 - 95.1).abs() < 0.1, "{}", series[0].1);
-    let summaries = store.host_summaries().await.unwrap();
+    let summaries = store.host_summaries(None).await.unwrap();
     assert_eq!(summaries.len(), 1);
+    assert_eq!(store.host_summaries(Some(HOST)).await.unwrap(), summaries);
+    assert_eq!(store.host_summaries(Some(HostId(HOST.0 + 1))).await.unwrap(), []);
     assert_eq!((summaries[0].host_id, summaries[0].measured_at), (HOST, at(120)));
 }
 

@@ -1,5 +1,7 @@
 //! `/hosts`: tokens, reports, values and history. The records themselves are in `api::v3::records`.
 
+use std::time::Duration;
+
 use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request, State};
@@ -15,19 +17,19 @@ use crate::api::path::IdParam;
 use crate::api::query::{QueryParams, TIME_REQUIREMENT, parse_time_in_zone};
 use crate::api::state::ApiState;
 use crate::api::{etag, list_response};
-use crate::domain::{HOST_METRICS, HostId, HostSpan, MAX_REPORT_SERIES, Permission, find_host_metric};
+use crate::domain::{
+    HOST_METRICS, HostId, HostSpan, MAX_REPORT_SERIES, Permission, SeriesValue, find_host_metric,
+};
 use crate::schema::table::hosts::{HOST_POINT, HOST_TOKEN, HOST_VALUE};
 use crate::service::Caller;
 use crate::service::hosts::{HostHistoryRequest, MAX_REPORT_BYTES, ReportError, ReportRefusal};
+use crate::syntax::json_object::into_object;
 use crate::syntax::prometheus::selector::MetricSelector;
 
 const TAG: &str = "hosts";
 /// Seconds until the next report is expected, in the response to a report.
 static REPORT_SECONDS: HeaderName = HeaderName::from_static("vigie-report-seconds");
-/// Names of the spans of the history.
-const SPANS: [(&str, HostSpan); 3] =
-    [("report", HostSpan::Report), ("block", HostSpan::Block), ("hour", HostSpan::Hour)];
-const SPAN_NAMES: &[&str] = &["report", "block", "hour"];
+const SPAN_NAMES: &[&str] = &[HostSpan::Report.name(), HostSpan::Block.name(), HostSpan::Hour.name()];
 /// Range of the history without `from`, in hours.
 const DEFAULT_RANGE_HOURS: u64 = 3;
 
@@ -200,15 +202,14 @@ async fn list_values(
     let report = state.host_service.newest_report(&caller, HostId(id)).await?;
     let (measured_at, values) =
         report.map_or((String::new(), Vec::new()), |report| (report.measured_at.to_string(), report.values));
-    let to_json = |value: &crate::domain::SeriesValue| {
+    let to_json = |value: &SeriesValue| {
         let metric = value.series.split('{').next().unwrap_or_default();
         let unit = find_host_metric(metric).map_or("", |metric| metric.unit.symbol());
-        object(
+        into_object(
             json!({"series": value.series, "value": value.value, "unit": unit, "measured_at": measured_at}),
         )
     };
-    let (offset, limit) = bounds(paging.offset, paging.limit);
-    let rows = values.iter().skip(offset).take(limit).map(to_json);
+    let rows = paging.slice(values.iter()).map(to_json);
     Ok(list_response::list_in_memory(caller.role, values.len() as u64, paging, rows))
 }
 
@@ -221,22 +222,19 @@ async fn list_history(
     let zone = state.record_service.time_zone(&caller).await?;
     let from = query.parse_value("from", TIME_REQUIREMENT, |text| parse_time_in_zone(&zone, text));
     let until = query.parse_value("thru", TIME_REQUIREMENT, |text| parse_time_in_zone(&zone, text));
-    let span = query.parse_value("span", "`report`, `block` or `hour`", |text| {
-        SPANS.iter().find(|(name, _)| *name == text).map(|(_, span)| *span)
-    });
+    let span = query.parse_value("span", "`report`, `block` or `hour`", HostSpan::from_name);
     let selector = query.parse_value("metric", "a metric such as `load1`, or one of its series", |text| {
         MetricSelector::parse(text).ok().filter(|selector| !selector.is_rate())
     });
     let paging = query.paging();
     query.into_result()?;
-    let until = until.unwrap_or_else(|| state.host_service.now());
-    let from = from.unwrap_or_else(|| until - std::time::Duration::from_hours(DEFAULT_RANGE_HOURS));
+    let until = until.unwrap_or_else(|| state.clock.now());
+    let from = from.unwrap_or_else(|| until - Duration::from_hours(DEFAULT_RANGE_HOURS));
     let request = HostHistoryRequest { host_id: HostId(id), selector, from, until, span };
     let rows = state.host_service.history(&caller, request).await?;
     let points = || rows.iter().flat_map(|row| row.values.iter().map(move |value| (row.start, value)));
-    let (offset, limit) = bounds(paging.offset, paging.limit);
-    let objects = points().skip(offset).take(limit).map(|(start, value)| {
-        object(json!({
+    let objects = paging.slice(points()).map(|(start, value)| {
+        into_object(json!({
             "series": value.series,
             "start": start.to_string(),
             "min": value.min,
@@ -245,16 +243,4 @@ async fn list_history(
         }))
     });
     Ok(list_response::list_in_memory(caller.role, points().count() as u64, paging, objects))
-}
-
-fn bounds(offset: Option<u64>, limit: Option<u64>) -> (usize, usize) {
-    let bound = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    (bound(offset.unwrap_or(0)), bound(limit.unwrap_or(u64::MAX)))
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
 }

@@ -15,7 +15,7 @@ use crate::api::list_response;
 use crate::api::operation::{BodySpec, Operation, OperationMethod, ResponseSpec};
 use crate::api::operation_router::OperationRouter;
 use crate::api::path::IdParam;
-use crate::api::query::{Paging, QueryParams};
+use crate::api::query::QueryParams;
 use crate::api::state::ApiState;
 use crate::domain::Permission;
 use crate::schema::table::shares::{NEW_SHARE, SHARE, SHARE_REQUEST};
@@ -82,12 +82,10 @@ async fn list_shares(
     Extension(caller): Extension<Caller>,
     mut query: QueryParams,
 ) -> Result<Response, ApiError> {
-    let paging: Paging = query.paging();
+    let paging = query.paging();
     query.into_result()?;
     let shares = state.result_shares.shares(Some(caller.customer)).await?;
-    let offset = usize::try_from(paging.offset.unwrap_or(0)).unwrap_or(usize::MAX);
-    let limit = usize::try_from(paging.limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
-    let rows = shares.iter().skip(offset).take(limit).map(ResultShare::to_json);
+    let rows = paging.slice(shares.iter()).map(ResultShare::to_json);
     Ok(list_response::list_in_memory(caller.role, shares.len() as u64, paging, rows))
 }
 

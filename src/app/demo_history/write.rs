@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use super::profiles::{AGREEMENTS, EVENTS, PROFILES, Profile};
 use super::results::{ResultWriter, STEP_MINUTES};
 use crate::catalog::MonitorCache;
-use crate::catalog::json_object::into_object;
 use crate::domain::{ConfigRecordKind, CustomerId, LocationId, MonitorId, Timestamp};
 use crate::pipeline::episode_record;
 use crate::schema::Monitor;
 use crate::service::{AccountService, ConfigRecordService, EntryPoint, ServiceError};
 use crate::store::{AlertChanges, ConfigChange, IngestBatch, NewConfigRecord, Store};
+use crate::syntax::json_object::into_object;
 use crate::syntax::node::Node;
 
 /// Days of history.

@@ -7,7 +7,7 @@ use anyhow::Context;
 use crate::cli::output::UsageError;
 use crate::cli::password::read_password_file;
 use crate::cli::process::non_empty_env_variable;
-use crate::hostagent::ReportToken;
+use crate::domain::ReportToken;
 
 /// Name of the credential of systemd with the token.
 const CREDENTIAL: &str = "host_token";

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::catalog::json_object::into_object;
 use crate::domain::{CustomerId, LocationId, Timestamp};
 use crate::store::NewConfigRecord;
+use crate::syntax::json_object::into_object;
 
 /// Pairs of account and offline location for which an event was recorded.
 #[derive(Default)]

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::command::result_key;
 use crate::alerting::EpisodeSnapshot;
-use crate::catalog::json_object::into_object;
 use crate::domain::{CheckId, CheckResult, LocationId, MissedReason, MissedRuns, MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::store::{CheckSuppression, StoredEpisode};
+use crate::syntax::json_object::into_object;
 
 /// Converts `change` of an episode of `monitor` to its stored form.
 #[must_use]

@@ -10,11 +10,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::catalog::MonitorCache;
-use crate::catalog::json_object::into_object;
 use crate::clock::Clock;
 use crate::domain::{CheckResult, CustomerId, MonitorId, Timestamp};
 use crate::store::{ConfigChange, ConfigStore, NewConfigRecord};
 use crate::sync::Mutex;
+use crate::syntax::json_object::into_object;
 use crate::telemetry::Metrics;
 
 /// Most files in the folder; beyond it, only the log and the counter have the rest.

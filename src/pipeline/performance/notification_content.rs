@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use crate::alerting::{PerformanceAlertChange, PerformanceRule, PerformanceThreshold};
 use crate::catalog::AccountSnapshot;
-use crate::catalog::json_object::into_object;
 use crate::catalog::monitor_description::{custom_properties, display_target};
 use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
 use crate::schema::Monitor;
+use crate::syntax::json_object::into_object;
 
 /// What the content of a notification about a raised or cleared alert is built from.
 pub(super) struct PerformanceContentSources<'a> {

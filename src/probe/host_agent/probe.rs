@@ -10,15 +10,15 @@ use super::ping::ping;
 use super::scrape::{MetricsPage, ScrapeTrace};
 use super::series_memory::SeriesMemory;
 use crate::domain::{
-    CapturedFile, Failure, FailureKind, HostFacts, MonitorId, Observation, Phase, PushedState, ReportedState,
-    ReportedStateError, SeriesReadings, WarningKind,
+    CapturedFile, Failure, FailureKind, Fault, HostFacts, MonitorId, Observation, Phase, PushedState,
+    ReportedState, ReportedStateError, SeriesReadings, WarningKind,
 };
 use crate::evaluate::threshold::{Threshold, compare};
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::invalid_probe::InvalidProbe;
 use crate::probe::probe_trait::{AttemptFuture, Probe, ProbeContext};
 use crate::probe::report_source::ReportSource;
-use crate::schema::typed::host_agent::{HostAgentSettings, ThresholdDirection};
+use crate::schema::typed::host_agent::{HostAgentSettings, ThresholdDirection, ThresholdSettings};
 use crate::schema::{InvalidFieldValue, MonitorDocument, PUSH_METRIC};
 use crate::syntax::prometheus::selector::MetricSelector;
 
@@ -46,8 +46,7 @@ pub(in crate::probe) fn build(document: &MonitorDocument, context: &ProbeBuildCo
 impl HostAgentProbe {
     fn new(document: &MonitorDocument, context: &ProbeBuildContext) -> Result<Self, InvalidFieldValue> {
         let settings: HostAgentSettings<'_> = document.deserialize()?;
-        let schedule = &document.settings().schedule;
-        let to_threshold = |threshold: &crate::schema::typed::host_agent::ThresholdSettings<'_>| Threshold {
+        let to_threshold = |threshold: &ThresholdSettings<'_>| Threshold {
             metric: threshold.metric.to_owned(),
             selector: MetricSelector::parse(threshold.metric).ok(),
             warning: threshold.warning,
@@ -57,7 +56,7 @@ impl HostAgentProbe {
         };
         Ok(Self {
             monitor_id: context.monitor_id,
-            interval: Duration::from_mins(u64::from(schedule.interval_minutes)),
+            interval: document.settings().interval(),
             thresholds: settings.thresholds.iter().map(to_threshold).collect(),
             report_source: context.report_source.clone(),
             series_memory: Arc::clone(&context.series_memory),
@@ -94,7 +93,7 @@ impl HostAgentProbe {
         };
         let reply = cx.deadline.enforce(Phase::Prepare, source.reported_state(self.monitor_id)).await;
         // That the server is slow is not the fault of the host.
-        let reply = reply.map_err(|failure| failure.with_fault(crate::domain::Fault::Vigie))?;
+        let reply = reply.map_err(|failure| failure.with_fault(Fault::Vigie))?;
         reply.map_err(|error| match error {
             ReportedStateError::NotConfigured(detail) => {
                 Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)

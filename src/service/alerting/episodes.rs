@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::alert_service::AlertService;
 use crate::alerting::{EpisodeSnapshot, LocationResult};
-use crate::catalog::json_object::into_object;
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{
     EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode, StoredJson,
 };
+use crate::syntax::json_object::into_object;
 
 /// Most notifications returned with an episode.
 const MAX_NOTIFICATIONS: u32 = 1000;

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::alert_service::AlertService;
 use crate::catalog::AccountSnapshot;
-use crate::catalog::json_object::into_object;
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{Notification, NotificationState, Permission, Recipient, RecipientId};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{NotificationFilter, Paginated, Pagination};
+use crate::syntax::json_object::into_object;
 
 impl AlertService {
     /// Returns the notifications of the caller's account, newest first.

@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use super::alert_service::AlertService;
 use crate::catalog::AccountSnapshot;
 use crate::catalog::example_notification::example_notification;
-use crate::catalog::json_object::into_object;
 use crate::domain::{
     ConfigRecordKind, NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId,
     Timestamp,
@@ -19,6 +18,7 @@ use crate::schema::typed::request::{ExampleMonitorRequest, TestAlertRequest, par
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::records::{field_conflict_error, fields_with_defaults, template};
 use crate::syntax::ValidationError;
+use crate::syntax::json_object::into_object;
 use crate::syntax::node::Node;
 
 impl AlertService {

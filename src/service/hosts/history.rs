@@ -40,7 +40,7 @@ impl HostService {
         caller.require_permission(Permission::View)?;
         let HostHistoryRequest { host_id, selector, from, until, span } = request;
         self.find_of(caller.customer, host_id).await?.ok_or(ServiceError::NotFound)?;
-        let span = span.unwrap_or_else(|| fitting_span(self.now(), from, until));
+        let span = span.unwrap_or_else(|| fitting_span(self.dependencies.clock.now(), from, until));
         let query = HostHistoryQuery { host_id, span, from, until };
         let mut rows = self.dependencies.host_store.host_history(query).await?;
         if let Some(selector) = selector {

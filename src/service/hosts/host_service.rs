@@ -6,14 +6,15 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::call_limit::CallLimit;
-use super::host_token::{NewHostSecret, is_secret_of, parse_token};
+use super::host_token::{NewHostSecret, is_secret_of};
 use super::report_body::{ReportError, read_report};
 use super::report_queue::ReportQueue;
 use crate::catalog::record_settings::settings_from_record;
 use crate::catalog::{AccountCache, MonitorCache};
 use crate::clock::Clock;
 use crate::domain::{
-    ConfigRecord, ConfigRecordKind, CustomerId, HostId, HostReport, HostSpan, Permission, Revision, Timestamp,
+    ConfigRecord, ConfigRecordKind, CustomerId, HostId, HostReport, HostSpan, Permission, ReportToken,
+    Revision,
 };
 use crate::schema::typed::record::HostSettings;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
@@ -128,10 +129,10 @@ impl HostService {
             let message = "The token of the host is unknown or revoked; make a new one";
             ServiceError::Unauthenticated(message.to_owned())
         };
-        let (token_id, secret) = parse_token(token).ok_or_else(unknown)?;
-        let host =
-            self.find(token_id).await?.filter(|host| is_secret_of(host, secret)).ok_or_else(unknown)?;
-        if token_id == id { Ok(host) } else { Err(ServiceError::NotFound) }
+        let token = ReportToken::parse(token).map_err(|_| unknown())?;
+        let host = self.find(token.host_id()).await?.filter(|host| is_secret_of(host, token.secret()));
+        let host = host.ok_or_else(unknown)?;
+        if token.host_id() == id { Ok(host) } else { Err(ServiceError::NotFound) }
     }
 
     async fn find(&self, id: HostId) -> Result<Option<ConfigRecord>, StoreError> {
@@ -201,11 +202,5 @@ impl HostService {
         caller.require_permission(Permission::View)?;
         self.find_of(caller.customer, id).await?.ok_or(ServiceError::NotFound)?;
         Ok(self.dependencies.host_store.host_state(id).await?)
-    }
-
-    /// Returns the time.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.dependencies.clock.now()
     }
 }

@@ -2,10 +2,8 @@
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 
-use crate::domain::{ConfigRecord, HostId};
+use crate::domain::{ConfigRecord, HostId, ReportToken};
 use crate::service::accounts::{generate_token, hash_token};
-
-const PREFIX: &str = "vgh_";
 
 /// A new secret with its hash.
 pub(in crate::service) struct NewHostSecret {
@@ -23,14 +21,8 @@ impl NewHostSecret {
 
     /// Returns the token of the host `id`.
     pub(in crate::service) fn token_of(&self, id: HostId) -> String {
-        format!("{PREFIX}{id}_{}", self.secret)
+        ReportToken::text_of(id, &self.secret)
     }
-}
-
-/// Returns the host and the secret of a token.
-pub(super) fn parse_token(token: &str) -> Option<(HostId, &str)> {
-    let (id, secret) = token.strip_prefix(PREFIX)?.split_once('_')?;
-    Some((HostId(id.parse().ok()?), secret))
 }
 
 /// Whether `secret` is that of the host. The time that it takes tells nothing about it.

@@ -223,16 +223,10 @@ mod tests {
     use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
     use crate::schema::{MonitorDocument, MonitorMetadata, Origin};
     use crate::service::monitors::audit_fields::changed_document_fields;
-
-    fn object(value: Value) -> Map<String, Value> {
-        match value {
-            Value::Object(entries) => entries,
-            _ => unreachable!(),
-        }
-    }
+    use crate::syntax::json_object::into_object;
 
     fn document(monitor_type: MonitorType, values: Value) -> MonitorDocument {
-        MonitorDocument::new(monitor_type, object(values)).unwrap()
+        MonitorDocument::new(monitor_type, into_object(values)).unwrap()
     }
 
     fn monitor(document: MonitorDocument) -> Monitor {
@@ -253,10 +247,10 @@ mod tests {
             versions.iter().map(|version| document(monitor_type, version.clone())).collect();
         let change = |pair: &[MonitorDocument]| {
             let (before, after) = changed_document_fields(&pair[0], &pair[1]);
-            object(json!({"action": "change", "before": before, "after": after}))
+            into_object(json!({"action": "change", "before": before, "after": after}))
         };
         let mut entries: Vec<_> = documents.windows(2).rev().map(change).collect();
-        entries.push(object(json!({"action": "create", "before": {}, "after": {"name": "a"}})));
+        entries.push(into_object(json!({"action": "create", "before": {}, "after": {"name": "a"}})));
         (monitor(documents.last().unwrap().clone()), entries)
     }
 
@@ -348,7 +342,7 @@ mod tests {
         assert_eq!(changes(&versions[3]), [("name", json!("a")), ("note", json!("short"))]);
         // Without the change of the name, what came before is unknown.
         entries.remove(1);
-        entries.insert(1, object(json!({"before": {"name": "y"}, "after": {"name": "z"}})));
+        entries.insert(1, into_object(json!({"before": {"name": "y"}, "after": {"name": "z"}})));
         let versions = older_versions(&monitor, &entries);
         assert_eq!(versions[1], shortened(), "still without the gap");
         assert_eq!(versions[2], Err(VersionGap::Missing("name".to_owned())));
@@ -361,7 +355,7 @@ mod tests {
             history(MonitorType::Website, &[json!({"name": "a"}), json!({"name": "b"})]);
         let pause =
             json!({"before": {"paused_until": null}, "after": {"paused_until": "2026-11-27T00:00:00Z"}});
-        entries.insert(0, object(pause));
+        entries.insert(0, into_object(pause));
         let versions = older_versions(&monitor, &entries);
         assert_eq!(versions[1], Ok(OlderVersion::default()));
         assert_eq!(changes(&versions[2]), [("name", json!("a"))]);

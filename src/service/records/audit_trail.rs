@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::config_record_service::ConfigRecordService;
-use crate::catalog::json_object::into_object;
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::Permission;
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
+use crate::syntax::json_object::into_object;
 
 impl ConfigRecordService {
     /// Returns the audit trail of the caller's account, newest first.

@@ -7,7 +7,7 @@ use super::dependencies::ConfigRecordServiceDependencies;
 use super::record_context::RecordContext;
 use super::record_definition::{RecordDefinition, record_definition};
 use super::record_draft::RecordDraft;
-use crate::domain::{ConfigRecord, ConfigRecordKind, Revision};
+use crate::domain::{ConfigRecord, ConfigRecordKind, HostId, Revision};
 use crate::service::agents::LiveAgentLookup;
 use crate::service::caller::{Caller, SavedObject, ServiceError};
 use crate::service::records::certificate::CertificateWatcher;
@@ -61,7 +61,7 @@ impl ConfigRecordService {
     ) -> Result<Paginated<Map<String, Value>>, ServiceError> {
         let definition = record_definition(filter.kind);
         caller.require_permission(definition.view_permission)?;
-        let cx = self.showing_context(caller, definition).await?;
+        let cx = self.showing_context(caller, definition, None).await?;
         if definition.kind == ConfigRecordKind::Location {
             return super::location_list::list_locations(&cx, page).await;
         }
@@ -83,7 +83,7 @@ impl ConfigRecordService {
     ) -> Result<(Map<String, Value>, Revision), ServiceError> {
         let definition = record_definition(kind);
         caller.require_permission(definition.view_permission)?;
-        let cx = self.showing_context(caller, definition).await?;
+        let cx = self.showing_context(caller, definition, Some(id)).await?;
         if let Some(object) = super::location_list::configured_location(&cx, id) {
             return Ok((object, Revision(1)));
         }
@@ -318,18 +318,20 @@ impl ConfigRecordService {
         RecordContext::new(&self.dependencies, caller, definition).await
     }
 
-    /// Like [`Self::context`], with the agents or reports if objects of this kind show them.
+    /// Like [`Self::context`], with the agents or reports if objects of this kind show them: those of the object `id`
+    /// are enough if it is given.
     pub(super) async fn showing_context<'a>(
         &'a self,
         caller: &'a Caller,
         definition: &'static RecordDefinition,
+        id: Option<i64>,
     ) -> Result<RecordContext<'a>, ServiceError> {
         let cx = self.context(caller, definition).await?;
         let live_agent_lookup = self.live_agent_lookup.read().clone();
         let config_store = &*self.dependencies.config_store;
         let agent_states = AgentStates::load(definition.kind, config_store, live_agent_lookup).await?;
         let host_summaries = match definition.kind {
-            ConfigRecordKind::Host => self.dependencies.host_store.host_summaries().await?,
+            ConfigRecordKind::Host => self.dependencies.host_store.host_summaries(id.map(HostId)).await?,
             _ => Vec::new(),
         };
         let host_summaries = host_summaries.into_iter().map(|summary| (summary.host_id, summary)).collect();

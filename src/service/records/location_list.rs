@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::location::health_to_json;
 use super::record_context::RecordContext;
 use super::record_json;
-use crate::catalog::json_object::into_object;
 use crate::domain::{ConfigRecordKind, Location};
 use crate::pipeline::AgentStatus;
 use crate::service::caller::ServiceError;
 use crate::store::{ConfigRecordFilter, Paginated, Pagination};
+use crate::syntax::json_object::into_object;
 
 /// Lists the configured locations, then the records by id.
 pub(super) async fn list_locations(

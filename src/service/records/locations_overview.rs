@@ -33,7 +33,7 @@ impl ConfigRecordService {
             AccountService::host_admin_caller(account.unwrap_or(CustomerId::OPERATOR), EntryPoint::Pages);
         let mut overview = LocationsOverview::default();
         for kind in [ConfigRecordKind::Location, ConfigRecordKind::Agent] {
-            let cx = self.showing_context(&caller, record_definition(kind)).await?;
+            let cx = self.showing_context(&caller, record_definition(kind), None).await?;
             let records = self
                 .dependencies
                 .config_store

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::json_object::into_object;
 use crate::catalog::record_settings::settings_or_skip;
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{CheckId, CheckResult, ConfigRecord, CustomerId, MonitorId, Timestamp};
 use crate::schema::typed::record::ShareSettings;
+use crate::syntax::json_object::into_object;
 
 /// A share of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]

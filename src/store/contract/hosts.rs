@@ -13,8 +13,8 @@ pub trait HostStore: Send + Sync + 'static {
     /// Returns the newest report of a host.
     fn host_state(&self, host_id: HostId) -> StoreFuture<'_, Option<HostReport>>;
 
-    /// Returns what the list of hosts shows, of the hosts of all accounts.
-    fn host_summaries(&self) -> StoreFuture<'_, Vec<HostSummary>>;
+    /// Returns what the list of hosts shows: of `host_id`, or of the hosts of all accounts.
+    fn host_summaries(&self, host_id: Option<HostId>) -> StoreFuture<'_, Vec<HostSummary>>;
 
     /// Returns rows of the history of a host, the oldest first.
     fn host_history(&self, query: HostHistoryQuery) -> StoreFuture<'_, Vec<HostHistoryRow>>;

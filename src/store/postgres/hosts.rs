@@ -5,7 +5,8 @@ use sqlx::PgConnection;
 use crate::domain::{HostHistoryQuery, HostHistoryRow, HostId, HostReport, HostSpan, HostSummary, Timestamp};
 use crate::store::contract::{HostStore, StoreError, StoreFuture};
 use crate::store::rows::host_history::{
-    HOUR_US, MAX_LAYOUTS, block_of, expired_before, floor_to, keeps_report, merge_rows, span_code,
+    HOUR_US, MAX_LAYOUTS, ROLLUP_CHUNK, ROLLUP_DELAY_US, block_of, expired_before, floor_to, keeps_report,
+    merge_rows, span_code,
 };
 use crate::store::rows::host_state::{HostStateRow, encode_values, host_report_from_row};
 use crate::store::rows::host_values::{
@@ -15,11 +16,6 @@ use crate::store::rows::usage_changes::DAY_US;
 
 use super::error::PgResult;
 use super::store::PostgresStore;
-
-/// Rollups that one transaction writes.
-const ROLLUP_CHUNK: i64 = 200;
-/// How long after its end a span is rolled up, in microseconds: reports that are on their way still count.
-const ROLLUP_DELAY_US: i64 = 60_000_000;
 
 /// Stores the newest of the reports of each host as its state, in one statement.
 async fn upsert_states(conn: &mut PgConnection, reports: &[HostReport]) -> PgResult<()> {
@@ -272,12 +268,14 @@ impl HostStore for PostgresStore {
         Box::pin(self.read(move |conn| Box::pin(select_state(conn, host_id))))
     }
 
-    fn host_summaries(&self) -> StoreFuture<'_, Vec<HostSummary>> {
-        Box::pin(self.read(|conn| {
+    fn host_summaries(&self, host_id: Option<HostId>) -> StoreFuture<'_, Vec<HostSummary>> {
+        Box::pin(self.read(move |conn| {
             Box::pin(async move {
                 let rows: Vec<(i64, i64, i64, String, String)> = sqlx::query_as(
-                    "SELECT host_id, measured_at, received_at, agent_version, system FROM host_states",
+                    "SELECT host_id, measured_at, received_at, agent_version, system FROM host_states \
+                     WHERE $1::bigint IS NULL OR host_id = $1",
                 )
+                .bind(host_id.map(|id| id.0))
                 .fetch_all(conn)
                 .await?;
                 let to_summary = |(host_id, measured_at, received_at, agent_version, system)| HostSummary {

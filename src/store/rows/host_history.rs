@@ -19,6 +19,11 @@ const BLOCK_MINUTES: [u64; 6] = [5, 10, 15, 20, 30, 60];
 /// Most sets of series that a host has. What it reports in further sets is judged, but has no history.
 pub(in crate::store) const MAX_LAYOUTS: i64 = 100;
 
+/// Rollups that one transaction writes.
+pub(in crate::store) const ROLLUP_CHUNK: i64 = 200;
+/// How long after its end a span is rolled up, in microseconds: reports that are on their way still count.
+pub(in crate::store) const ROLLUP_DELAY_US: i64 = 60_000_000;
+
 /// Returns the stored code of a span.
 pub(in crate::store) const fn span_code(span: HostSpan) -> i16 {
     match span {

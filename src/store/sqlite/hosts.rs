@@ -5,7 +5,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{HostHistoryQuery, HostHistoryRow, HostId, HostReport, HostSpan, HostSummary, Timestamp};
 use crate::store::contract::{HostStore, StoreError, StoreFuture};
 use crate::store::rows::host_history::{
-    HOUR_US, MAX_LAYOUTS, block_of, expired_before, floor_to, keeps_report, merge_rows, span_code,
+    HOUR_US, MAX_LAYOUTS, ROLLUP_CHUNK, ROLLUP_DELAY_US, block_of, expired_before, floor_to, keeps_report,
+    merge_rows, span_code,
 };
 use crate::store::rows::host_state::{encode_values, host_report_from_row};
 use crate::store::rows::host_values::{
@@ -14,11 +15,6 @@ use crate::store::rows::host_values::{
 use crate::store::rows::usage_changes::DAY_US;
 
 use super::store::SqliteStore;
-
-/// Rollups that one transaction writes.
-const ROLLUP_CHUNK: i64 = 200;
-/// How long after its end a span is rolled up, in microseconds: reports that are on their way still count.
-const ROLLUP_DELAY_US: i64 = 60_000_000;
 
 fn record_report(conn: &Connection, report: &HostReport) -> rusqlite::Result<()> {
     conn.prepare_cached(
@@ -227,12 +223,13 @@ impl HostStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| select_state(conn, host_id)))
     }
 
-    fn host_summaries(&self) -> StoreFuture<'_, Vec<HostSummary>> {
-        Box::pin(self.readers.call(|conn| {
+    fn host_summaries(&self, host_id: Option<HostId>) -> StoreFuture<'_, Vec<HostSummary>> {
+        Box::pin(self.readers.call(move |conn| {
             conn.prepare_cached(
-                "SELECT host_id, measured_at, received_at, agent_version, system FROM host_states",
+                "SELECT host_id, measured_at, received_at, agent_version, system FROM host_states \
+                 WHERE ?1 IS NULL OR host_id = ?1",
             )?
-            .query_map([], |row| {
+            .query_map([host_id.map(|id| id.0)], |row| {
                 Ok(HostSummary {
                     host_id: HostId(row.get(0)?),
                     measured_at: Timestamp::from_micros(row.get(1)?),

@@ -4,13 +4,17 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+use super::id::HostId;
+
+const PREFIX: &str = "vgh_";
 /// Longest token, in bytes.
 const MAX_TOKEN_BYTES: usize = 200;
 
 /// The token with which the agent of a host reports.
 #[derive(Clone)]
 pub struct ReportToken {
-    host_id: i64,
+    host_id: HostId,
+    secret_start: usize,
     text: Zeroizing<String>,
 }
 
@@ -20,6 +24,12 @@ pub struct ReportToken {
 pub struct ReportTokenError;
 
 impl ReportToken {
+    /// Returns the token of `host_id` with `secret`.
+    #[must_use]
+    pub fn text_of(host_id: HostId, secret: &str) -> String {
+        format!("{PREFIX}{host_id}_{secret}")
+    }
+
     /// Parses `text`, without white space around it.
     ///
     /// # Errors
@@ -27,20 +37,27 @@ impl ReportToken {
     pub fn parse(text: &str) -> Result<Self, ReportTokenError> {
         let text = text.trim();
         let (id, secret) =
-            text.strip_prefix("vgh_").and_then(|rest| rest.split_once('_')).ok_or(ReportTokenError)?;
+            text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).ok_or(ReportTokenError)?;
         let is_digits = id.bytes().all(|byte| byte.is_ascii_digit());
         let host_id = id.parse().ok().filter(|id| is_digits && *id > 0).ok_or(ReportTokenError)?;
         let is_secret_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if secret.is_empty() || text.len() > MAX_TOKEN_BYTES || !secret.bytes().all(is_secret_byte) {
             return Err(ReportTokenError);
         }
-        Ok(Self { host_id, text: Zeroizing::new(text.to_owned()) })
+        let secret_start = text.len() - secret.len();
+        Ok(Self { host_id: HostId(host_id), secret_start, text: Zeroizing::new(text.to_owned()) })
     }
 
     /// Returns the id of its host.
     #[must_use]
-    pub const fn host_id(&self) -> i64 {
+    pub const fn host_id(&self) -> HostId {
         self.host_id
+    }
+
+    /// Returns its secret.
+    #[must_use]
+    pub fn secret(&self) -> &str {
+        &self.text[self.secret_start..]
     }
 
     /// Returns its text, a secret.
@@ -64,7 +81,10 @@ mod tests {
     #[test]
     fn the_id_of_the_host_is_read_and_the_secret_not_shown() {
         let token = ReportToken::parse(" vgh_12_aB3_x-y\n").unwrap();
-        assert_eq!((token.host_id(), token.as_str()), (12, "vgh_12_aB3_x-y"));
+        assert_eq!(
+            (token.host_id(), token.as_str(), token.secret()),
+            (HostId(12), "vgh_12_aB3_x-y", "aB3_x-y")
+        );
         assert_eq!(format!("{token:?}"), "ReportToken(host 12)");
     }
 
