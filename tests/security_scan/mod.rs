@@ -37,7 +37,7 @@ fn net_with(name_servers: NameServers) -> Net {
 }
 
 /// Scans as `fields` say.
-async fn scan(fields: Value) -> Observation {
+pub async fn scan(fields: Value) -> Observation {
     scan_with(fields, settings(), &net_with(NameServers::System)).await
 }
 
@@ -53,11 +53,11 @@ async fn scan_with(fields: Value, security_scan: SecurityScanSettings, net: &Net
     probe.attempt(cx).await
 }
 
-fn facts(observation: &Observation) -> &SecurityScanFacts {
+pub fn facts(observation: &Observation) -> &SecurityScanFacts {
     observation.facts.security.as_deref().unwrap_or_else(|| panic!("{observation:?}"))
 }
 
-fn find<'a>(observation: &'a Observation, label: &str) -> Option<&'a SecurityFinding> {
+pub fn find<'a>(observation: &'a Observation, label: &str) -> Option<&'a SecurityFinding> {
     facts(observation).findings.iter().find(|finding| finding.label() == label)
 }
 
@@ -71,6 +71,6 @@ fn labels(observation: &Observation) -> BTreeSet<String> {
         .collect()
 }
 
-fn severity(observation: &Observation, label: &str) -> Option<Severity> {
+pub fn severity(observation: &Observation, label: &str) -> Option<Severity> {
     find(observation, label).map(|finding| finding.severity)
 }

@@ -10,11 +10,11 @@ use futures::future::join_all;
 use futures::stream::{self, StreamExt};
 
 use super::differences::{DIFFERENCES, NOT_ASKED};
-use super::our_scan;
 use super::record::Record;
 use super::servers::Servers;
 use super::setups::{SETUPS, Setup};
 use super::testssl;
+use super::{our_headers, our_scan};
 use crate::support::daemon::has;
 use crate::support::lacking::lacks;
 use crate::support::long_tests;
@@ -39,8 +39,11 @@ async fn our_scan_agrees_with_testssl_or_differs_for_a_reason() {
         }
         compare_with_live_testssl(&servers, &mut wrong).await;
     }
+    let sites = join_all(servers.ports.iter().map(|(_, port)| our_headers::scan_site(*port))).await;
+    let setups = servers.ports.iter().map(|(setup, _)| *setup);
+    let records = setups.zip(scans.iter().zip(sites));
     let records: Vec<(&Setup, Record)> =
-        servers.ports.iter().zip(&scans).map(|((setup, _), scan)| (*setup, our_scan::reduce(scan))).collect();
+        records.map(|(setup, (scan, site))| (setup, Record { site, ..our_scan::reduce(scan) })).collect();
     compare(&records, &mut wrong);
     assert!(wrong.is_empty(), "{wrong}");
 }

@@ -4,6 +4,8 @@ mod certificates;
 mod comparison;
 mod differences;
 mod hostile;
+mod manual;
+mod our_headers;
 mod our_scan;
 mod record;
 mod scripted;

@@ -28,8 +28,36 @@ pub struct Record {
     pub common_name_without_sni: Option<String>,
     /// What our scan could not find out.
     pub open_questions: Vec<String>,
-    /// Headers of the answer of HTTP, by their names in testssl.sh. Not seen by the scan of TLS.
-    pub headers: BTreeMap<String, String>,
+    /// Header fields and cookies of the first page; `None` when it could not be read.
+    pub site: Option<(HeaderRecord, CookieRecord)>,
+}
+
+/// What header fields of a page say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderRecord {
+    pub hsts: Hsts,
+    pub has_content_security_policy: bool,
+    pub denies_framing: bool,
+    pub denies_sniffing: bool,
+    pub has_referrer_policy: bool,
+    /// Whether `Server` tells a version.
+    pub tells_server_version: bool,
+}
+
+/// How long `Strict-Transport-Security` holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hsts {
+    Missing,
+    /// Less than half a year.
+    Short,
+    Long,
+}
+
+/// Number of cookies of a page that lack a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CookieRecord {
+    pub not_secure: usize,
+    pub readable_by_scripts: usize,
 }
 
 /// What is known about a certificate and its chain.
@@ -46,7 +74,7 @@ pub struct CertificateRecord {
 }
 
 impl Record {
-    /// Returns the fields as texts, by name; those of the scan of TLS only.
+    /// Returns the fields as texts, by name.
     pub fn fields(&self) -> BTreeMap<&'static str, String> {
         let certificates: Vec<_> = self.certificates.iter().collect();
         BTreeMap::from([
@@ -63,6 +91,8 @@ impl Record {
             ("ocsp_stapling", format!("{:?}", self.ocsp_stapling)),
             ("certificates", format!("{certificates:#?}")),
             ("open_questions", format!("{:?}", self.open_questions)),
+            ("headers", format!("{:#?}", self.site.map(|(headers, _)| headers))),
+            ("cookies", format!("{:?}", self.site.map(|(_, cookies)| cookies))),
             ("common_name_without_sni", format!("{:?}", self.common_name_without_sni)),
         ])
     }

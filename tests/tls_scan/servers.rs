@@ -85,7 +85,7 @@ fn start_nginx(folder: &Path, ports: &[(&Setup, u16)]) -> Daemon {
     let path = folder.display();
     let mut text = format!(
         "daemon off; worker_processes 2; pid {path}/nginx.pid; error_log {path}/nginx.log;\n\
-         events {{ worker_connections 512; }}\nhttp {{ access_log off; client_body_temp_path {path}/body;\n\
+         events {{ worker_connections 512; }}\nhttp {{ access_log off; default_type text/html; client_body_temp_path {path}/body;\n\
          proxy_temp_path {path}/proxy; fastcgi_temp_path {path}/fcgi; uwsgi_temp_path {path}/uwsgi;\n\
          scgi_temp_path {path}/scgi;\n"
     );

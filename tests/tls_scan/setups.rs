@@ -72,10 +72,11 @@ pub const SETUPS: &[Setup] = &[
     nginx(
         "nginx-headers",
         with_rsa!(
-            "ssl_protocols TLSv1.2; ssl_ciphers AES128-SHA:AES256-GCM-SHA384; \
+            "ssl_protocols TLSv1.2; ssl_ciphers AES128-SHA:AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256; \
              add_header Strict-Transport-Security 'max-age=300'; add_header X-Frame-Options DENY; \
              add_header X-Content-Type-Options nosniff; add_header Referrer-Policy no-referrer; \
-             add_header Content-Security-Policy \"default-src 'self'\"; add_header Set-Cookie 'a=b; Secure';"
+             add_header Content-Security-Policy \"default-src 'self'\"; add_header Set-Cookie 'a=b; Secure'; \
+             add_header Set-Cookie 'c=d; Secure; HttpOnly';"
         ),
     ),
     nginx(

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::certificates::NAME;
-use super::record::{CertificateRecord, Record};
+use super::record::{CertificateRecord, CookieRecord, HeaderRecord, Hsts, Record};
 
 /// Asks for protocols, suites of each protocol, forward secrecy, order, defaults with certificates, compression,
 /// downgrade, renegotiation, primes and headers; never asks anybody else than the server.
@@ -125,9 +125,6 @@ pub fn reduce(findings: &Findings) -> Record {
             let suite = finding.split_whitespace().last().unwrap_or_default().to_owned();
             record.cipher_suites.entry(version.to_owned()).or_default().insert(suite);
         }
-        if is_header(id) {
-            record.headers.insert(id.clone(), finding.clone());
-        }
     }
     record.cipher_order = match find("cipher_order").unwrap_or_default() {
         order if order.starts_with("server") => Some("server".to_owned()),
@@ -156,7 +153,37 @@ pub fn reduce(findings: &Findings) -> Record {
         .filter(|_| !is_tls13_only)
         .map(|extensions| extensions.contains("extended master secret"));
     reduce_certificates(findings, &mut record);
+    record.site = find("HTTP_status_code").map(|_| reduce_site(findings));
     record
+}
+
+/// Reads the header fields and cookies of the first page.
+fn reduce_site(findings: &Findings) -> (HeaderRecord, CookieRecord) {
+    let has = |id: &str| findings.contains_key(id);
+    let find = |id: &str| findings.get(id).map(String::as_str).unwrap_or_default();
+    let headers = HeaderRecord {
+        hsts: match find("HSTS_time") {
+            "" => Hsts::Missing,
+            time if time.starts_with("max-age too short") => Hsts::Short,
+            _ => Hsts::Long,
+        },
+        has_content_security_policy: has("Content-Security-Policy"),
+        denies_framing: has("X-Frame-Options"),
+        denies_sniffing: has("X-Content-Type-Options"),
+        has_referrer_policy: has("Referrer-Policy"),
+        tells_server_version: find("banner_server").contains('/'),
+    };
+    let first_number = |text: &str| text.split([' ', '/']).next().and_then(|number| number.parse().ok());
+    let count: usize = first_number(find("cookie_count")).unwrap_or_default();
+    let lacking = |id: &str| match find(id) {
+        all if all.starts_with("All") => 0,
+        some => count - first_number(some).unwrap_or_default(),
+    };
+    let cookies = CookieRecord {
+        not_secure: lacking("cookie_secure"),
+        readable_by_scripts: lacking("cookie_httponly"),
+    };
+    (headers, cookies)
 }
 
 /// Returns the bits of a prime that testssl.sh names, such as `RFC3526/Oakley Group 14` or `Unknown DH group (1024 bits)`.
