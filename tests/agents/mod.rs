@@ -4,6 +4,7 @@ mod credential;
 mod enrolment;
 mod forged;
 mod hostile;
+mod hosts;
 mod init;
 mod kit;
 mod modes;
