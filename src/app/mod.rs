@@ -18,6 +18,7 @@ mod demo_history;
 mod egress_review;
 mod file_watch;
 mod first_checks;
+mod host_files;
 mod host_names;
 mod host_probe_builder;
 mod host_token;
@@ -55,6 +56,7 @@ pub use browser_host::{BrowserHostOptions, run_browser_host};
 pub use control_plane::ControlPlane;
 pub use controller::{ControllerOptions, run_controller};
 pub use first_checks::FirstCheckTask;
+pub use host_files::{is_host_file, read_host_files};
 pub use host_probe_builder::HostProbeBuilder;
 pub use host_token::{
     HostTokenFile, demo_data_dirs, find_host_token, read_host_token, remove_host_token, write_host_token,
@@ -64,7 +66,7 @@ pub use last_known_accounts::LastKnownAccounts;
 pub use local_planner::{LocalPlanner, PlannerDependencies, SlotsRecordedUntil};
 pub use location_agents::{HostedAgent, LocationAgents};
 pub use location_sealer::LocationSealer;
-pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_monitors, read_monitors_for_apply};
+pub use monitor_files::{MONITOR_FILE_EXTENSIONS, config_files, read_files_for_apply, read_monitors};
 pub use serve::{ServeOptions, serve};
 pub use stored_config_review::find_stored_config_problems;
 pub use supervisor::TaskFailure;

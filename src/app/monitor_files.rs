@@ -7,9 +7,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::host_files::{is_host_file, read_host_files};
 use super::validation_context::KnownReferences;
 use crate::domain::CustomerId;
 use crate::schema::file_dependencies::dependency_errors;
+use crate::schema::host_file::FileHost;
 use crate::schema::monitor_file::{FileMonitor, KeyPolicy, parse_monitor_files};
 use crate::schema::reader::SecretSource;
 use crate::schema::validation_context::ValidationContext;
@@ -117,14 +119,20 @@ pub(super) fn read_monitors_and_secret_paths(
     (parsed, secret_files.into_inner().into_iter().collect())
 }
 
-/// Reads the monitor files at `path` for `vigie apply`, without the rules on accounts, which the server checks. Secret
-/// files are relative to each monitor file. Returns all errors when there are any.
-pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
+/// Reads the files at `path` with monitors and hosts for `vigie apply`, without the rules on accounts, which the server
+/// checks. Secret files are relative to each monitor file. Returns all errors when there are any.
+pub fn read_files_for_apply(path: &Path) -> Result<(Vec<FileMonitor>, Vec<FileHost>), Vec<ValidationError>> {
     let files = collect_files(path).map_err(|message| vec![file_error(path, message)])?;
+    let (host_files, monitor_files): (Vec<_>, Vec<_>) =
+        files.iter().cloned().partition(|file| is_host_file(file));
     let mut errors = Vec::new();
     let mut monitors = Vec::new();
+    let hosts = read_host_files(&host_files).unwrap_or_else(|host_errors| {
+        errors.extend(host_errors);
+        Vec::new()
+    });
     for (file, text) in
-        files.iter().filter_map(|file| read_or_push_error(file, &mut errors)).collect::<Vec<_>>()
+        monitor_files.iter().filter_map(|file| read_or_push_error(file, &mut errors)).collect::<Vec<_>>()
     {
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         let read_secret_at = |source: SecretSource<'_>| read_secret(&folder, source);
@@ -151,7 +159,7 @@ pub fn read_monitors_for_apply(path: &Path) -> Result<Vec<FileMonitor>, Vec<Vali
         errors.push(file_error(path, "contains no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
     errors.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
-    if errors.is_empty() { Ok(monitors) } else { Err(errors) }
+    if errors.is_empty() { Ok((monitors, hosts)) } else { Err(errors) }
 }
 
 /// Converts the monitors for provisioning.

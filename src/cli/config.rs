@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::{config_files, find_stored_config_problems, read_monitors};
+use crate::app::{config_files, find_stored_config_problems, is_host_file, read_host_files, read_monitors};
 use crate::schema::monitor_file::FileMonitor;
 use crate::settings::{SETTINGS, Settings, read_config_text};
 use crate::syntax::ValidationError;
@@ -34,12 +34,12 @@ enum Command {
 Examples:
   vigie config check                           the settings, and the monitors that they name
   vigie config check /etc/vigie/vigie.yaml     another settings file, and its monitors
-  vigie config check monitors/                 a folder of monitor files, and of settings files
+  vigie config check monitors/                 a folder with files of monitors, hosts and settings
   vigie config check monitors/shop.yaml        one of them
 
 Exit codes: 0 no errors, 1 errors, 2 wrong use.")]
 struct CheckArgs {
-    /// A settings file, a monitor file or a folder of both
+    /// A file of settings, monitors or hosts, or a folder of them
     path: Option<PathBuf>,
     #[command(flatten)]
     settings: SettingsArgs,
@@ -49,8 +49,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
     let check_result = check_config(&args);
     let (text, code) = match &check_result {
-        Ok((settings, monitors)) => {
-            (render_success(monitors) + &stored_warnings(settings)?, ExitCode::SUCCESS)
+        Ok(Checked { settings, monitors, host_count }) => {
+            (render_success(monitors, *host_count) + &stored_warnings(settings)?, ExitCode::SUCCESS)
         }
         Err(errors) => (render_errors(errors), ExitCode::from(1)),
     };
@@ -58,10 +58,25 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-fn check_config(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<ValidationError>> {
+/// What was checked, and has no errors.
+struct Checked {
+    settings: Settings,
+    monitors: Vec<FileMonitor>,
+    /// Hosts in files for `vigie apply`.
+    host_count: usize,
+}
+
+fn check_config(args: &CheckArgs) -> Result<Checked, Vec<ValidationError>> {
+    let mut host_files = Vec::new();
     let settings = match &args.path {
         None => args.settings.load_from(None)?,
-        Some(path) if path.is_dir() => load_folder_settings(args, path)?,
+        Some(path) if path.is_dir() => load_folder_settings(args, path, &mut host_files)?,
+        Some(path) if is_host_file(path) => {
+            host_files.push(path.clone());
+            let mut settings = args.settings.load_from(None)?;
+            (settings.monitor_paths, settings.monitor_paths_are_set) = (Vec::new(), true);
+            settings
+        }
         Some(path) if contains_monitors(path) => {
             let mut settings = args.settings.load_from(None)?;
             (settings.monitor_paths, settings.monitor_paths_are_set) = (vec![path.clone()], true);
@@ -69,15 +84,24 @@ fn check_config(args: &CheckArgs) -> Result<(Settings, Vec<FileMonitor>), Vec<Va
         }
         Some(path) => args.settings.load_from(Some(path))?,
     };
-    let monitors = read_monitors(&settings)?;
-    Ok((settings, monitors))
+    let hosts = read_host_files(&host_files);
+    match (read_monitors(&settings), hosts) {
+        (Ok(monitors), Ok(hosts)) => Ok(Checked { settings, monitors, host_count: hosts.len() }),
+        (monitors, hosts) => Err([monitors.err(), hosts.err()].into_iter().flatten().flatten().collect()),
+    }
 }
 
 /// Returns the settings to check the monitor files of `folder` with: those of its settings file, if it has one. Fails
-/// with the errors of all its settings files.
-fn load_folder_settings(args: &CheckArgs, folder: &Path) -> Result<Settings, Vec<ValidationError>> {
-    let (settings_files, monitor_files): (Vec<PathBuf>, Vec<PathBuf>) =
+/// with the errors of all its settings files. Adds its files of hosts to `host_files`.
+fn load_folder_settings(
+    args: &CheckArgs,
+    folder: &Path,
+    host_files: &mut Vec<PathBuf>,
+) -> Result<Settings, Vec<ValidationError>> {
+    let (settings_files, other_files): (Vec<PathBuf>, Vec<PathBuf>) =
         config_files(folder)?.into_iter().partition(|file| contains_settings(file));
+    let (folder_host_files, monitor_files) = other_files.into_iter().partition(|file| is_host_file(file));
+    *host_files = folder_host_files;
     let mut errors = Vec::new();
     let mut first_settings = None;
     for file in &settings_files {
@@ -131,7 +155,7 @@ fn render_errors(errors: &[ValidationError]) -> String {
     format!("{}\n{count_text}\n", lines.join("\n"))
 }
 
-fn render_success(monitors: &[FileMonitor]) -> String {
+fn render_success(monitors: &[FileMonitor], host_count: usize) -> String {
     let warning_lines = |monitor: &FileMonitor| {
         let position_text = format!("{}:{}:{}", monitor.file, monitor.position.line, monitor.position.column);
         monitor
@@ -143,5 +167,10 @@ fn render_success(monitors: &[FileMonitor]) -> String {
     let warnings: Vec<String> = monitors.iter().flat_map(warning_lines).collect();
     let count_text =
         if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
-    format!("{}no errors in the settings and {count_text}\n", warnings.concat())
+    let hosts_text = match host_count {
+        0 => String::new(),
+        1 => " and 1 host".to_owned(),
+        count => format!(" and {count} hosts"),
+    };
+    format!("{}no errors in the settings and {count_text}{hosts_text}\n", warnings.concat())
 }

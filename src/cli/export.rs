@@ -1,4 +1,4 @@
-//! `vigie export`: writes the monitors of a server as files that `vigie apply` reads.
+//! `vigie export`: writes the monitors and hosts of a server as files that `vigie apply` reads.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,21 +9,22 @@ use anyhow::Context;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::api_client::ServerArgs;
+use super::api_client::{ListResponse, ServerArgs};
 use super::output::{self, UsageError};
 use crate::domain::MonitorType;
+use crate::schema::host_file::to_host_entry;
 use crate::syntax::{MASK, yaml_writer};
 
-/// Write the monitors of a server as files that `vigie apply` reads
+/// Write the monitors and hosts of a server as files that `vigie apply` reads
 ///
-/// Writes one file per type, with only the values that differ from the defaults, always in the same order. Secrets
+/// Writes one file per type of monitor and one of hosts, with only the values that differ from the defaults, always in the same order. Secrets
 /// are written as `********`: replace them by their values, or by `<field>_file` or `<field>_env`, before applying
 /// the files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   vigie export                        all of them on standard output
-  vigie export monitors/              files monitors/website.yaml, monitors/tcp.yaml, …
+  vigie export monitors/              files monitors/website.yaml, monitors/tcp.yaml, monitors/hosts.yaml, …
   vigie export monitors/ --force      over files that differ
   vigie export --type website         of one type")]
 pub(super) struct Args {
@@ -57,8 +58,16 @@ struct ExportedMonitor {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let query: Vec<_> =
         args.monitor_type.iter().map(|monitor_type| ("type", monitor_type.name().to_owned())).collect();
-    let response: ExportResponse = super::process::build_single_threaded_runtime()?
-        .block_on(async { args.server.connect().await?.get("export", &query).await })?;
+    let (response, hosts) = super::process::build_single_threaded_runtime()?.block_on(async {
+        let mut server = args.server.connect().await?;
+        let response: ExportResponse = server.get("export", &query).await?;
+        // Hosts have a file of their own, and no type of monitor.
+        let hosts = match args.folder.is_some() && args.monitor_type.is_none() {
+            true => server.get::<ListResponse<Map<String, Value>>>("hosts", &[]).await?.results,
+            false => Vec::new(),
+        };
+        anyhow::Ok((response, hosts))
+    })?;
     let monitor_count = response.monitors.len();
     let file_managed_count = response.monitors.iter().filter(|monitor| monitor.origin == "file").count();
     if file_managed_count > 0 {
@@ -72,17 +81,26 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         output::print(&yaml_writer::format_monitors(&entries))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let files: Vec<_> = entries_by_type
+    let mut files: Vec<_> = entries_by_type
         .iter()
         .map(|(monitor_type, entries)| build_type_file(folder, monitor_type, entries))
         .collect();
+    if !hosts.is_empty() {
+        files.push(build_host_file(folder, &hosts));
+    }
     let written_count = write_files(folder, &files, args.force)?;
     let masked_file_count = files.iter().filter(|(_, text)| text.contains(MASK)).count();
     let count_with_noun =
         |count: usize, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let (monitor_count_text, file_count_text) =
         (count_with_noun(monitor_count, "monitor"), count_with_noun(files.len(), "file"));
-    output::print(&format!("{monitor_count_text} in {file_count_text}, {written_count} of them written\n"))?;
+    let host_count_text = match hosts.len() {
+        0 => String::new(),
+        count => format!(" and {}", count_with_noun(count, "host")),
+    };
+    output::print(&format!(
+        "{monitor_count_text}{host_count_text} in {file_count_text}, {written_count} of them written\n"
+    ))?;
     if masked_file_count > 0 {
         output::print_note(&format!(
             "{masked_file_count} {} secrets as `{MASK}`: put their values in before applying them",
@@ -122,6 +140,14 @@ fn build_type_file(folder: &Path, type_name: &str, entries: &[Map<String, Value>
     let file_header =
         format!("# Monitors of type {known_type_name}, written by `vigie export`, read by `vigie apply`.\n");
     (folder.join(format!("{known_type_name}.yaml")), file_header + &yaml_writer::format_monitors(entries))
+}
+
+/// Returns path and text of the file of hosts, sorted by name.
+fn build_host_file(folder: &Path, hosts: &[Map<String, Value>]) -> (PathBuf, String) {
+    let mut entries: Vec<_> = hosts.iter().map(to_host_entry).collect();
+    entries.sort_by(|a, b| text_field(a, "name").cmp(text_field(b, "name")));
+    let header = "# Hosts, written by `vigie export`, read by `vigie apply`.\n".to_owned();
+    (folder.join("hosts.yaml"), header + &yaml_writer::format_hosts(&entries))
 }
 
 /// Writes the files that differ and returns their number. Writes nothing when a file must not be replaced.

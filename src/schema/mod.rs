@@ -5,6 +5,7 @@ mod browser_choice;
 pub mod dependency_circle;
 pub mod field;
 pub mod file_dependencies;
+pub mod host_file;
 pub mod host_reference;
 pub mod json_schema;
 pub mod legacy;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::host_file::{holds_hosts, misplaced_error};
 use super::monitor_document::MonitorDocument;
 use super::parent_keys::{ParentKey, split_parent_keys};
 use super::reader::{InputFormat, SecretReader};
@@ -138,6 +139,9 @@ impl MonitorFileParser<'_> {
         match &node.value {
             NodeValue::Null => {}
             NodeValue::List(items) => items.iter().for_each(|item| self.read_monitor(file, item)),
+            NodeValue::Map(_) if holds_hosts(&node) => {
+                self.parsed_files.errors.push(misplaced_error(&node).with_file(file));
+            }
             NodeValue::Map(_) => self.read_monitor(file, &node),
             _ => {
                 let message =

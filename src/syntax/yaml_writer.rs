@@ -22,6 +22,14 @@ pub fn format_monitors(entries: &[Map<String, Value>]) -> String {
     out
 }
 
+/// Returns the text of a file with `hosts`, each a map that begins with its name.
+#[must_use]
+pub fn format_hosts(hosts: &[Map<String, Value>]) -> String {
+    let mut out = String::new();
+    write_field(&mut out, "hosts", &hosts.iter().cloned().map(Value::Object).collect(), 0);
+    out
+}
+
 /// Writes an entry of a list whose dash is at `indent`.
 fn write_item(out: &mut String, value: &Value, indent: usize) {
     write_indent(out, indent);

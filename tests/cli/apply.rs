@@ -41,6 +41,11 @@ impl Server {
         vigie(self.folder.path()).args(args).args(["--server", &self.url]).output().unwrap()
     }
 
+    /// Runs a command that needs no server.
+    fn run_local(&self, args: &[&str]) -> Output {
+        vigie(self.folder.path()).args(args).output().unwrap()
+    }
+
     /// Runs a command that must succeed; returns its standard output.
     fn run_ok(&self, args: &[&str]) -> String {
         let output = self.run(args);
@@ -123,6 +128,71 @@ fn apply_reports_its_changes_and_reads_what_export_writes() {
     let removed = response["changes"].as_array().unwrap().iter().find(|change| change["action"] == "remove");
     assert_eq!(removed.unwrap()["key"], "shop");
     assert!(!server.run_ok(&["export"]).contains("shop"));
+}
+
+#[test]
+fn hosts_are_applied_before_the_monitors_that_name_them_and_exported() {
+    let server = Server::start();
+    let hosts =
+        |seconds: u32| format!("hosts:\n  - {{name: db1, address: 127.0.0.1, report_seconds: {seconds}}}\n");
+    server.file("code/hosts.yaml", &hosts(30));
+    let monitor =
+        "- {key: db, type: hostagent, name: db, billing_plancode: p, host_id: db1, enabled: false}\n";
+    server.file("code/db.yaml", monitor);
+    let folder = server.at("code").display().to_string();
+    assert!(out(&server.run_local(&["config", "check", &folder])).contains("1 monitor and 1 host"));
+    let dry = server.run_ok(&["apply", &folder, "--dry-run"]);
+    assert!(dry.contains("+ host db1") && dry.contains("hosts: 1 would be created"), "{dry}");
+    assert_eq!(server.run_ok(&["hosts", "--json"]), "[]\n");
+    let applied = server.run_ok(&["apply", &folder]);
+    assert!(applied.contains("hosts: 1 created") && applied.contains("\n1 created"), "{applied}");
+    // Neither a secret, nor a warning about a host that was made in the same call.
+    assert!(!applied.contains("vgh_") && !applied.contains("warning"), "{applied}");
+    assert!(
+        server.run_ok(&["apply", &folder]).contains("hosts: 0 created, 0 changed, 0 removed; 1 unchanged")
+    );
+    let exported = server.at("exported").display().to_string();
+    assert!(
+        server.run_ok(&["export", &exported]).contains("1 monitor and 1 host in 2 files, 2 of them written")
+    );
+    let written = fs::read_to_string(server.at("exported/hosts.yaml")).unwrap();
+    assert!(
+        written.ends_with("hosts:\n  - name: db1\n    address: \"127.0.0.1\"\n    report_seconds: 30\n"),
+        "{written}"
+    );
+    assert!(
+        server.run_ok(&["apply", &exported]).contains("hosts: 0 created, 0 changed, 0 removed; 1 unchanged")
+    );
+    // A monitor that is refused leaves the hosts as they are, and what a file does not set is reset.
+    server.file("code/hosts.yaml", "hosts: [{name: db1}]\n");
+    server.file(
+        "code/db.yaml",
+        &monitor.replace("db1", "db2, thresholds: [{metric: load1, error: 1, for: 99}]"),
+    );
+    assert_eq!(server.run(&["apply", &folder]).status.code(), Some(2));
+    assert!(server.run_ok(&["hosts", "--json"]).contains("\"report_seconds\": 30"));
+    server.file("code/db.yaml", monitor);
+    let changed = server.run_ok(&["apply", &folder, "--prune"]);
+    assert!(changed.contains("~ host db1") && changed.contains("- address: 127.0.0.1"), "{changed}");
+    assert!(changed.contains("~ report_seconds: 30 -> 60"), "{changed}");
+    // The terminal changes single fields.
+    let hosts: serde_json::Value = serde_json::from_str(&server.run_ok(&["hosts", "--json"])).unwrap();
+    let id = hosts[0]["id"].to_string();
+    server.run_ok(&["hosts", "change", &id, "--address", "db1.test"]);
+    assert!(server.run_ok(&["hosts", "--json"]).contains("db1.test"));
+    server.run_ok(&["hosts", "change", &id, "--address", ""]);
+    assert!(!server.run_ok(&["hosts", "--json"]).contains("db1.test"));
+    assert!(err(&server.run(&["hosts", "change", &id])).contains("nothing to change"));
+    let secret = server.run(&["hosts", "change", &id, "--metrics-url", "http://u:p4ss@127.0.0.1/"]);
+    assert!(
+        !secret.status.success() && err(&secret).contains("must not contain credentials"),
+        "{}",
+        err(&secret)
+    );
+    // Server folders hold monitors alone.
+    let settings = server.file("vigie.yaml", &format!("monitors: [{folder}]\n"));
+    let misplaced = server.run_local(&["config", "check", &settings]);
+    assert!(out(&misplaced).contains("a server reads no hosts from its own folders"), "{}", out(&misplaced));
 }
 
 #[test]

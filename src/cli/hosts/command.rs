@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::values;
 use crate::cli::api_client::{ListResponse, ServerArgs};
+use crate::cli::output::UsageError;
 use crate::cli::render::escape_controls;
 use crate::cli::style::Style;
 use crate::cli::{output, process, table};
@@ -22,6 +23,7 @@ Examples:
   vigie hosts add db1 --address 192.0.2.7           prints the token of its agent, once
   vigie hosts values 12                             the newest values, and their last three hours
   vigie hosts values 12 --metric disk_used_percent --hours 48
+  vigie hosts change 12 --report-seconds 30
   vigie hosts token 12                              a new token in place of the last one
   vigie hosts revoke 12                             its reports are refused from then on
   vigie help hosts                                  the page of the manual about hosts")]
@@ -41,15 +43,20 @@ enum Command {
     Add {
         /// Its name, unique in the account
         name: String,
-        /// Name or address that is pinged when it is silent
+        #[command(flatten)]
+        fields: HostFields,
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+    /// Change a host
+    Change {
+        /// Id of the host
+        id: i64,
+        /// Its name, unique in the account
         #[arg(long)]
-        address: Option<String>,
-        /// Seconds between two reports [default: 60]
-        #[arg(long, value_name = "SECONDS")]
-        report_seconds: Option<u32>,
-        /// Page of its `node_exporter`
-        #[arg(long, value_name = "URL")]
-        metrics_url: Option<String>,
+        name: Option<String>,
+        #[command(flatten)]
+        fields: HostFields,
         #[command(flatten)]
         server: ServerArgs,
     },
@@ -77,6 +84,34 @@ enum Command {
     Values(values::Args),
 }
 
+/// Fields of a host besides its name; an empty text takes a value away.
+#[derive(Debug, clap::Args)]
+struct HostFields {
+    /// Name or address that is pinged when it is silent
+    #[arg(long)]
+    address: Option<String>,
+    /// Seconds between two reports [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    report_seconds: Option<u32>,
+    /// Page of its `node_exporter`
+    #[arg(long, value_name = "URL")]
+    metrics_url: Option<String>,
+}
+
+impl HostFields {
+    /// Returns the body of a request with these fields and `name`, those that are given.
+    fn into_body(self, name: Option<String>) -> Map<String, Value> {
+        let text = |text: String| if text.is_empty() { Value::Null } else { Value::from(text) };
+        let fields = [
+            ("name", name.map(Value::from)),
+            ("address", self.address.map(text)),
+            ("report_seconds", self.report_seconds.map(Value::from)),
+            ("metrics_url", self.metrics_url.map(text)),
+        ];
+        fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct HostRow {
     id: i64,
@@ -98,16 +133,11 @@ pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let runtime = process::build_single_threaded_runtime()?;
     match args.command {
         None => runtime.block_on(list(args.json, &args.server)),
-        Some(Command::Add { name, address, report_seconds, metrics_url, server }) => {
-            let fields = [
-                ("name", Some(json!(name))),
-                ("address", address.map(Value::from)),
-                ("report_seconds", report_seconds.map(Value::from)),
-                ("metrics_url", metrics_url.map(Value::from)),
-            ];
-            let body: Map<String, Value> =
-                fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-            runtime.block_on(print_token(&server, "hosts", Value::Object(body)))
+        Some(Command::Add { name, fields, server }) => {
+            runtime.block_on(print_token(&server, "hosts", Value::Object(fields.into_body(Some(name)))))
+        }
+        Some(Command::Change { id, name, fields, server }) => {
+            runtime.block_on(change(&server, id, fields.into_body(name)))
         }
         Some(Command::Token { id, server }) => {
             runtime.block_on(print_token(&server, &format!("hosts/{id}/token"), json!({})))
@@ -126,6 +156,18 @@ async fn print_token(server: &ServerArgs, path: &str, body: Value) -> anyhow::Re
     let created: NewToken = server.connect().await?.post(path, &body).await?;
     output::print_note(&format!("token of host {}; it is shown this once:", created.id));
     output::print(&format!("{}\n", created.token))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn change(server: &ServerArgs, id: i64, body: Map<String, Value>) -> anyhow::Result<ExitCode> {
+    if body.is_empty() {
+        let hint = "give `--name`, `--address`, `--report-seconds` or `--metrics-url`".to_owned();
+        return Err(UsageError::with_hint("there is nothing to change", Some(hint)));
+    }
+    let mut client = server.connect().await?;
+    let path = format!("hosts/{id}");
+    let _: Value = client.send_request(Method::PATCH, &path, &[], Some(&Value::Object(body))).await?;
+    output::print("host changed\n")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,6 +7,7 @@ use super::record_draft::{RecordDraft, fields_with_defaults, merged_fields};
 use super::usage::monitor_usage_text;
 use crate::catalog::v3_time_format::format_utc_time;
 use crate::domain::{ConfigRecord, HostId};
+use crate::schema::host_file::metrics_url_error;
 use crate::schema::host_reference::find_host_id;
 use crate::schema::table::hosts::HOST;
 use crate::service::caller::ServiceError;
@@ -15,7 +16,9 @@ use crate::syntax::node::Node;
 
 /// Prepares a host with a token, which is returned once and stored as its hash.
 pub(super) fn creation_draft(cx: &RecordContext<'_>, body: &Node) -> Result<RecordDraft, ServiceError> {
-    let mut draft = RecordDraft::new(fields_with_defaults(&HOST, body)?).with_unique_name(cx);
+    let fields = fields_with_defaults(&HOST, body)?;
+    check_metrics_url(&fields, body)?;
+    let mut draft = RecordDraft::new(fields).with_unique_name(cx);
     let secret = NewHostSecret::generate();
     draft.private_data = Some(secret.hash.clone());
     // The id, which is a part of the token, comes with the commit.
@@ -29,7 +32,9 @@ pub(super) fn change_draft(
     old: &ConfigRecord,
     body: &Node,
 ) -> Result<RecordDraft, ServiceError> {
-    let draft = RecordDraft::from_record(old, merged_fields(&HOST, &old.fields, body)?).with_unique_name(cx);
+    let fields = merged_fields(&HOST, &old.fields, body)?;
+    check_metrics_url(&fields, body)?;
+    let draft = RecordDraft::from_record(old, fields).with_unique_name(cx);
     let (old_name, new_name) =
         (cx.definition.record_name(&old.fields), cx.definition.record_name(&draft.fields));
     if old_name != new_name {
@@ -40,6 +45,10 @@ pub(super) fn change_draft(
         }
     }
     Ok(draft)
+}
+
+fn check_metrics_url(fields: &Map<String, Value>, body: &Node) -> Result<(), ServiceError> {
+    metrics_url_error(fields, body).map_or(Ok(()), |error| Err(ServiceError::Invalid(vec![error])))
 }
 
 pub(super) fn check_removal(cx: &RecordContext<'_>, old: &ConfigRecord) -> Result<(), ServiceError> {

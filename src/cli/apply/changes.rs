@@ -1,89 +1,49 @@
-//! `vigie apply`: monitors as code. Makes the monitors of a server match files.
+//! Shows what `vigie apply` changes.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::api_client::ServerArgs;
-use super::output::{self, InvalidInput};
-use super::style::Style;
-use crate::app::read_monitors_for_apply;
+use crate::cli::style::Style;
 use crate::domain::{Outcome, replace_control_chars};
-use crate::schema::monitor_file::to_apply_entry;
 use crate::syntax::truncate_value;
 
-/// Make the monitors of a server match files
-///
-/// Creates and changes monitors as the files define them, and prints the changes. A monitor is identified by its
-/// `key`: renaming it keeps its history. Monitors from other sources are not changed.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  vigie apply monitors/ --dry-run          see what would change
-  vigie apply monitors/                    change it
-  vigie apply monitors/ --prune            and remove monitors of an earlier apply that are no longer in the files
-  vigie apply monitors/ --server https://vigie.example.com --token-file token")]
-pub(super) struct Args {
-    /// Folder of monitor files, or one file
-    #[arg(value_name = "DIR")]
-    folder: PathBuf,
-    /// Only print what would change
-    #[arg(long)]
-    dry_run: bool,
-    /// Remove monitors of an earlier apply that are no longer in the files
-    #[arg(long)]
-    prune: bool,
-    /// Print the response of the server as JSON
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    server: ServerArgs,
-}
-
-/// The response of the server.
+/// A change of one monitor or host, made or planned.
 #[derive(Debug, Deserialize, Serialize)]
-struct ApplyResponse {
-    changes: Vec<MonitorChange>,
-}
-
-/// A change of one monitor, made or planned.
-#[derive(Debug, Deserialize, Serialize)]
-struct MonitorChange {
-    key: String,
-    id: Option<i64>,
+pub(super) struct Change {
+    /// The key of the monitor, or the name of the host.
+    pub(super) key: String,
+    /// Its id on the server; `None` when it was not created.
+    pub(super) id: Option<i64>,
     /// `create`, `change`, `remove`, or `none` when nothing changes.
-    action: String,
+    pub(super) action: String,
     /// Fields that change, with their old values.
-    before: Map<String, Value>,
+    pub(super) before: Map<String, Value>,
     /// Fields that change, with their new values.
-    after: Map<String, Value>,
+    pub(super) after: Map<String, Value>,
+    /// Warnings for its author.
     #[serde(default)]
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let monitors = read_monitors_for_apply(&args.folder).map_err(InvalidInput)?;
-    let entries: Vec<Value> = monitors.iter().map(|monitor| Value::Object(to_apply_entry(monitor))).collect();
-    let body = json!({"monitors": entries, "dry_run": args.dry_run, "prune": args.prune});
-    let response: ApplyResponse = super::process::build_single_threaded_runtime()?.block_on(async {
-        let mut server = args.server.connect().await?;
-        server.post("apply", &body).await
-    })?;
-    let text = if args.json {
-        format!("{}\n", serde_json::to_string_pretty(&response)?)
-    } else {
-        render_changes(&response.changes, args.dry_run, Style::for_stdout())
-    };
-    output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Renders the changes for people: one block per monitor, and a summary.
-fn render_changes(changes: &[MonitorChange], dry_run: bool, style: Style) -> String {
+/// Renders the changes for people: one block per host, one per monitor, and summaries.
+pub(super) fn render_changes(changes: &[Change], hosts: &[Change], dry_run: bool, style: Style) -> String {
     let mut out = String::new();
+    render_blocks(&mut out, hosts, "host ", style);
+    render_blocks(&mut out, changes, "", style);
+    if !hosts.is_empty() {
+        let _ = writeln!(out, "hosts: {}", summarize_changes(hosts, dry_run));
+    }
+    let _ = writeln!(out, "{}", summarize_changes(changes, dry_run));
+    if dry_run {
+        out.push_str("Dry run: nothing was changed\n");
+    }
+    out
+}
+
+/// Renders a block per change, its name after `prefix`.
+fn render_blocks(out: &mut String, changes: &[Change], prefix: &str, style: Style) {
     for change in changes {
         let (symbol, outcome) = match change.action.as_str() {
             "create" => ('+', Outcome::Ok),
@@ -93,10 +53,10 @@ fn render_changes(changes: &[MonitorChange], dry_run: bool, style: Style) -> Str
         };
         if symbol != ' ' {
             let id = change.id.map(|id| format!(" (id {id})")).unwrap_or_default();
-            let heading = format!("{symbol} {}", replace_control_chars(&change.key));
+            let heading = format!("{symbol} {prefix}{}", replace_control_chars(&change.key));
             let _ = writeln!(out, "{}{}", style.in_outcome_color(outcome, &heading), style.dim(&id));
             if symbol != '-' {
-                render_field_changes(&mut out, change, style);
+                render_field_changes(out, change, style);
             }
         }
         for warning in &change.warnings {
@@ -109,12 +69,10 @@ fn render_changes(changes: &[MonitorChange], dry_run: bool, style: Style) -> Str
             );
         }
     }
-    out.push_str(&summarize_changes(changes, dry_run));
-    out
 }
 
 /// Renders one line per field: `+` for added, `-` for removed, `~` for changed, with both values.
-fn render_field_changes(out: &mut String, change: &MonitorChange, style: Style) {
+fn render_field_changes(out: &mut String, change: &Change, style: Style) {
     let names =
         change.after.keys().chain(change.before.keys().filter(|name| !change.after.contains_key(*name)));
     for name in names {
@@ -141,25 +99,27 @@ fn value_on_one_line(value: &Value) -> String {
     }
 }
 
-fn summarize_changes(changes: &[MonitorChange], dry_run: bool) -> String {
+fn summarize_changes(changes: &[Change], dry_run: bool) -> String {
     let count = |action: &str| changes.iter().filter(|change| change.action == action).count();
     let (created, changed, removed, unchanged) =
         (count("create"), count("change"), count("remove"), count("none"));
     if dry_run {
         return format!(
-            "{created} would be created, {changed} changed, {removed} removed; {unchanged} unchanged\nDry run: nothing was changed\n"
+            "{created} would be created, {changed} changed, {removed} removed; {unchanged} unchanged"
         );
     }
-    format!("{created} created, {changed} changed, {removed} removed; {unchanged} unchanged\n")
+    format!("{created} created, {changed} changed, {removed} removed; {unchanged} unchanged")
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn change(key: &str, action: &str, before: Value, after: Value) -> MonitorChange {
+    fn change(key: &str, action: &str, before: Value, after: Value) -> Change {
         let map = |value: Value| value.as_object().unwrap().clone();
-        MonitorChange {
+        Change {
             key: key.to_owned(),
             id: (action != "create").then_some(7),
             action: action.to_owned(),
@@ -180,14 +140,21 @@ mod tests {
         changes[3].warnings.push("checks may overlap".to_owned());
         let expected = "+ new\n    + name: New\n    + interval: 5\n~ old (id 7)\n    ~ interval: 5 -> 10\n    + port: 80\n    - note: x\n\
             - gone (id 7)\n  warning: same: checks may overlap\n1 created, 1 changed, 1 removed; 1 unchanged\n";
-        assert_eq!(render_changes(&changes, false, Style::PLAIN), expected);
-        assert!(render_changes(&changes, true, Style::PLAIN).ends_with("Dry run: nothing was changed\n"));
-        assert!(render_changes(&changes, false, Style::colored()).contains("\x1b[1;32m+ new\x1b[0m"));
+        assert_eq!(render_changes(&changes, &[], false, Style::PLAIN), expected);
+        let hosts = [change("db1", "create", json!({}), json!({"report_seconds": 30}))];
+        let with_host = render_changes(&[], &hosts, true, Style::PLAIN);
+        let expected = "+ host db1\n    + report_seconds: 30\nhosts: 1 would be created, 0 changed, 0 removed; 0 unchanged\n\
+            0 would be created, 0 changed, 0 removed; 0 unchanged\nDry run: nothing was changed\n";
+        assert_eq!(with_host, expected);
+        assert!(
+            render_changes(&changes, &[], true, Style::PLAIN).ends_with("Dry run: nothing was changed\n")
+        );
+        assert!(render_changes(&changes, &[], false, Style::colored()).contains("\x1b[1;32m+ new\x1b[0m"));
     }
 
     #[test]
     fn control_characters_from_the_server_are_not_printed() {
         let changes = [change("a\x1b[2J", "change", json!({"name": "\x1b]0;x"}), json!({"name": " b\n"}))];
-        assert!(!render_changes(&changes, false, Style::PLAIN).contains('\x1b'));
+        assert!(!render_changes(&changes, &[], false, Style::PLAIN).contains('\x1b'));
     }
 }
