@@ -67,6 +67,8 @@ enum Command {
     Store(super::store::Args),
     BrowserHost(super::browser_host::Args),
     Open(super::open::Args),
+    #[command(name = "self")]
+    SelfCommand(super::self_command::Args),
     Login(super::login::Args),
     Logout(super::login::LogoutArgs),
     #[command(hide = true)]
@@ -172,6 +174,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Store(args) => super::store::run(args),
         Command::BrowserHost(args) => super::browser_host::run(args),
         Command::Open(args) => super::open::run(args),
+        Command::SelfCommand(args) => super::self_command::run(args),
         Command::Login(args) => super::login::run(args),
         Command::Logout(args) => super::login::run_logout(args),
         Command::ScriptHost(args) => super::script_host::run(&args),

@@ -47,6 +47,7 @@ mod results;
 mod run_command;
 mod script;
 mod script_host;
+mod self_command;
 mod serve;
 mod settings;
 mod source;

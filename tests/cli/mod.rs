@@ -8,5 +8,6 @@ mod project;
 mod queries;
 mod render;
 mod security_scan;
+mod self_command;
 mod support;
 mod traceroute;
