@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use super::input_file::require_existing;
 use super::output;
 use super::settings::SettingsArgs;
 use crate::app::{config_files, find_stored_config_problems, read_monitors};
@@ -47,6 +48,7 @@ struct CheckArgs {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
+    args.path.as_deref().map_or(Ok(()), require_existing)?;
     let check_result = check_config(&args);
     let (text, code) = match &check_result {
         Ok((settings, monitors)) => {

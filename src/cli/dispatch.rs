@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use super::command_hint::explain_unknown_word;
+use super::output;
 use crate::app::TaskFailure;
 
 /// Exit code for wrong use of any command but `check`.
@@ -90,22 +92,32 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         && help == "help"
         && let Some(subject) = subject.to_str().filter(|subject| !is_command_or_flag(subject))
     {
-        return to_exit_code(
-            super::manual::run(subject, command_names().iter().map(String::as_str)),
-            usage_exit_code,
-        );
+        return to_exit_code(super::manual::run(subject, &Cli::command()), usage_exit_code);
     }
     let result = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
-        Err(error) => {
-            // If the message cannot be written, there is no other way to report it.
-            let _ = error.print();
-            let is_help_or_version =
-                matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_help_or_version { ExitCode::SUCCESS } else { ExitCode::from(usage_exit_code) };
-        }
+        Err(error) => return report_parser_error(&error, &args, usage_exit_code),
     };
     to_exit_code(result, usage_exit_code)
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+fn report_parser_error(error: &clap::Error, args: &[OsString], usage_exit_code: u8) -> ExitCode {
+    let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_help_or_version = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_help_or_version {
+        // If the message cannot be written, there is no other way to report it.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let explanation = explain_unknown_word(error, &words, &Cli::command());
+    if let Some(explanation) = explanation {
+        output::print_note(&format!("error: {explanation}"));
+    } else {
+        // As above.
+        let _ = error.print();
+    }
+    ExitCode::from(usage_exit_code)
 }
 
 /// Returns the parser of the command line, with every command and flag.
@@ -114,24 +126,15 @@ pub fn clap_command() -> clap::Command {
     Cli::command()
 }
 
-/// Names of the commands that `vigie help` lists.
-fn command_names() -> Vec<String> {
-    let cli = Cli::command();
-    cli.get_subcommands()
-        .filter(|command| !command.is_hide_set())
-        .map(|command| command.get_name().to_owned())
-        .collect()
-}
-
 fn is_command_or_flag(name: &str) -> bool {
     name == "help" || name.starts_with('-') || Cli::command().find_subcommand(name).is_some()
 }
 
 fn to_exit_code(result: anyhow::Result<ExitCode>, usage_exit_code: u8) -> ExitCode {
     result.unwrap_or_else(|error| {
-        super::output::print_error(&error);
-        let is_usage_error = error.is::<super::output::UsageError>()
-            || error.is::<super::output::InvalidInput>()
+        output::print_error(&error);
+        let is_usage_error = error.is::<output::UsageError>()
+            || error.is::<output::InvalidInput>()
             || usage_exit_code == CHECK_USAGE_EXIT_CODE;
         let default_code = if error.is::<TaskFailure>() { TaskFailure::EXIT_CODE } else { 1 };
         ExitCode::from(if is_usage_error { usage_exit_code } else { default_code })

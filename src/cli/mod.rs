@@ -16,6 +16,7 @@ mod browser_host;
 mod check;
 mod cluster;
 mod collection;
+mod command_hint;
 mod config;
 mod controller;
 mod customer;
