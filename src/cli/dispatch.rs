@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use super::check::render_nagios_error;
 use super::command_hint::explain_unknown_word;
 use super::output;
+use super::plugin_name::expand_plugin_name;
 use crate::app::TaskFailure;
 
 /// Exit code for wrong use of any command but `check`.
@@ -79,30 +81,54 @@ enum Command {
     LoadAgents(super::load::AgentsArgs),
 }
 
-/// Runs the command line `args`, program name first, and returns its exit code.
+/// Runs the command line `args`, program name first, and returns its exit code. A program name such as `check_vigie_tcp`
+/// is that of a plugin of Nagios.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let usage_exit_code = if args.get(1).is_some_and(|argument| argument == "check") {
-        CHECK_USAGE_EXIT_CODE
-    } else {
-        USAGE_EXIT_CODE
-    };
+    let args = expand_plugin_name(args.into_iter().collect());
+    let error_style = ErrorStyle::for_command_line(&args);
     if let [_, help, subject] = args.as_slice()
         && help == "help"
         && let Some(subject) = subject.to_str().filter(|subject| !is_command_or_flag(subject))
     {
-        return to_exit_code(super::manual::run(subject, &Cli::command()), usage_exit_code);
+        return to_exit_code(super::manual::run(subject, &Cli::command()), error_style);
     }
     let result = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
-        Err(error) => return report_parser_error(&error, &args, usage_exit_code),
+        Err(error) => return report_parser_error(&error, &args, error_style),
     };
-    to_exit_code(result, usage_exit_code)
+    to_exit_code(result, error_style)
+}
+
+/// How errors of a command line are printed, and the exit code of wrong use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ErrorStyle {
+    /// `check` as a plugin of Nagios: to standard output.
+    Plugin,
+    Check,
+    Other,
+}
+
+impl ErrorStyle {
+    fn for_command_line(args: &[OsString]) -> Self {
+        if args.get(1).is_none_or(|command| command != "check") {
+            return Self::Other;
+        }
+        let is_plugin = args.iter().any(|argument| argument == "--format=nagios")
+            || args.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "nagios");
+        if is_plugin { Self::Plugin } else { Self::Check }
+    }
+
+    const fn usage_exit_code(self) -> u8 {
+        match self {
+            Self::Plugin | Self::Check => CHECK_USAGE_EXIT_CODE,
+            Self::Other => USAGE_EXIT_CODE,
+        }
+    }
 }
 
 /// Prints help, the version, or what is wrong with the command line.
-fn report_parser_error(error: &clap::Error, args: &[OsString], usage_exit_code: u8) -> ExitCode {
+fn report_parser_error(error: &clap::Error, args: &[OsString], error_style: ErrorStyle) -> ExitCode {
     let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let is_help_or_version = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if is_help_or_version {
@@ -111,13 +137,16 @@ fn report_parser_error(error: &clap::Error, args: &[OsString], usage_exit_code: 
         return ExitCode::SUCCESS;
     }
     let explanation = explain_unknown_word(error, &words, &Cli::command());
-    if let Some(explanation) = explanation {
+    if error_style == ErrorStyle::Plugin {
+        // As above.
+        let _ = output::print(&render_nagios_error(&error.to_string()));
+    } else if let Some(explanation) = explanation {
         output::print_note(&format!("error: {explanation}"));
     } else {
         // As above.
         let _ = error.print();
     }
-    ExitCode::from(usage_exit_code)
+    ExitCode::from(error_style.usage_exit_code())
 }
 
 /// Returns the parser of the command line, with every command and flag.
@@ -130,14 +159,19 @@ fn is_command_or_flag(name: &str) -> bool {
     name == "help" || name.starts_with('-') || Cli::command().find_subcommand(name).is_some()
 }
 
-fn to_exit_code(result: anyhow::Result<ExitCode>, usage_exit_code: u8) -> ExitCode {
+fn to_exit_code(result: anyhow::Result<ExitCode>, error_style: ErrorStyle) -> ExitCode {
     result.unwrap_or_else(|error| {
-        output::print_error(&error);
+        if error_style == ErrorStyle::Plugin {
+            // If it cannot be written, the exit code still says that the state is unknown.
+            let _ = output::print(&render_nagios_error(&output::format_error(&error)));
+        } else {
+            output::print_error(&error);
+        }
         let is_usage_error = error.is::<output::UsageError>()
             || error.is::<output::InvalidInput>()
-            || usage_exit_code == CHECK_USAGE_EXIT_CODE;
+            || error_style != ErrorStyle::Other;
         let default_code = if error.is::<TaskFailure>() { TaskFailure::EXIT_CODE } else { 1 };
-        ExitCode::from(if is_usage_error { usage_exit_code } else { default_code })
+        ExitCode::from(if is_usage_error { error_style.usage_exit_code() } else { default_code })
     })
 }
 

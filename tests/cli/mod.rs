@@ -4,6 +4,8 @@ mod apply;
 mod check;
 mod config;
 mod load;
+mod nagios;
+mod nagios_core;
 mod project;
 mod queries;
 mod render;
