@@ -100,7 +100,7 @@ fn load_folder_settings(args: &CheckArgs, folder: &Path) -> Result<Settings, Vec
 }
 
 /// Whether the file at `path` contains settings: a map with a section of the settings and without a type.
-fn contains_settings(path: &Path) -> bool {
+pub(super) fn contains_settings(path: &Path) -> bool {
     let node = read_config_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
     node.is_some_and(|node| {
         node.get("type").is_none()

@@ -30,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   vigie serve --demo                              look around, no network needed
   vigie check website-ssl https://example.com/    check something now, and see why it fails
+  vigie test monitors/                            check the monitors of a folder in CI
   vigie fields website                            every field of a type, with rule and default
   vigie config check                              find errors in settings and monitors
 
@@ -42,6 +43,7 @@ enum Command {
     Controller(super::controller::Args),
     Cluster(super::cluster::Args),
     Check(super::check::Args),
+    Test(super::suite::Args),
     Traceroute(super::traceroute::Args),
     Config(super::config::Args),
     Results(super::results::Args),
@@ -181,6 +183,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Controller(args) => super::controller::run(args),
         Command::Cluster(args) => super::cluster::run(args),
         Command::Check(args) => super::check::run(args),
+        Command::Test(args) => super::suite::run(args),
         Command::Traceroute(args) => super::traceroute::run(args),
         Command::Config(args) => super::config::run(args),
         Command::Results(args) => super::results::run(args),

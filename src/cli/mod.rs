@@ -3,7 +3,7 @@
 //! | Code | `check` | other commands |
 //! |---|---|---|
 //! | 0 | ok | done |
-//! | 1 | warning | failed; `config check` and `script check` found errors, `script import` had losses |
+//! | 1 | warning | failed; a monitor failed in `test`; `config check` and `script check` found errors, `script import` had losses |
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 
@@ -56,7 +56,9 @@ mod source;
 mod steps_file;
 mod store;
 pub mod style;
+mod suite;
 mod table;
+mod test_report;
 mod time_argument;
 mod token;
 mod traceroute;

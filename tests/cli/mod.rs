@@ -10,5 +10,6 @@ mod project;
 mod queries;
 mod render;
 mod security_scan;
+mod suite;
 mod support;
 mod traceroute;

@@ -163,7 +163,7 @@ fn no_format_prints_a_secret() {
     let http = targets.at().http;
     let url = format!("http://anna:hunter2@{http}/status/503");
     let password = format!("{http}/status/401");
-    for format in ["text", "json", "nagios"] {
+    for format in ["text", "json", "nagios", "junit", "tap"] {
         let format = ["--format", format];
         let verbose: &[&str] = if format[1] == "nagios" { &["-vvv"] } else { &[] };
         let first = vigie(&[&["check", "website", &url], &format[..], verbose].concat());

@@ -45,6 +45,7 @@ Examples:
   vigie check --file shop-soapui-project.xml --set test_suite=Orders --set test_case=Create
   vigie check website http://example.com/ --har example.har
   vigie check website http://example.com/ --format nagios -w 1 -c 3 --warning cert_days=14:
+  vigie check --file config/monitors/ftp.yaml --format junit > report.xml
   vigie check security-scan https://example.com/ --format sarif
 
 Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."

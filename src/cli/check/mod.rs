@@ -18,3 +18,4 @@ mod worst_outcome;
 
 pub(super) use command::{Args, run};
 pub(super) use nagios::render_nagios_error;
+pub(super) use variables::split_variables;

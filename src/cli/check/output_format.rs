@@ -5,6 +5,7 @@ use super::sarif::to_sarif;
 use super::thresholds::Thresholds;
 use crate::cli::render::render_check;
 use crate::cli::style::Style;
+use crate::cli::test_report::{TestCase, TestOutcome, render_junit, render_tap};
 use crate::domain::CheckResult;
 
 /// How results are printed.
@@ -16,6 +17,10 @@ pub(super) enum OutputFormat {
     Json,
     /// A line with performance data, as plugins of Nagios, Icinga and Checkmk print it.
     Nagios,
+    /// XML of JUnit, which CI systems read.
+    Junit,
+    /// The Test Anything Protocol, version 14.
+    Tap,
     /// SARIF 2.1.0, for security scans.
     Sarif,
 }
@@ -43,10 +48,21 @@ impl OutputFormat {
             (Self::Nagios, results) => {
                 render_nagios(results, options.thresholds, options.notes, options.verbosity)
             }
+            (Self::Junit, results) => render_junit(&to_test_cases(results)),
+            (Self::Tap, results) => render_tap(&to_test_cases(results)),
             (Self::Text, results) => {
                 let style = Style::for_stdout();
                 results.iter().map(|result| render_check(result, style)).collect::<Vec<_>>().join("\n")
             }
         })
     }
+}
+
+fn to_test_cases(results: &[CheckResult]) -> Vec<TestCase> {
+    let to_test_case = |result: &CheckResult| TestCase {
+        name: result.monitor_name.to_string(),
+        group: result.monitor_type.to_string(),
+        outcome: TestOutcome::Finished { result: Box::new(result.clone()), tries: 1 },
+    };
+    results.iter().map(to_test_case).collect()
 }
