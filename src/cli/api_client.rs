@@ -34,6 +34,8 @@ pub(super) struct ApiClient {
     base_url: Url,
     token: Option<String>,
     request_sender: SendRequest<Full<Bytes>>,
+    /// Whether the command can read a database instead.
+    offers_database: bool,
 }
 
 /// A list response of the API (behaviour.md 1 "Lists").
@@ -171,7 +173,12 @@ impl ApiClient {
         } else {
             start_connection(stream).await?
         };
-        Ok(Self { base_url, token, request_sender })
+        Ok(Self { base_url, token, request_sender, offers_database: false })
+    }
+
+    /// Says in the error of a request without a valid token that `--data` reads the database instead.
+    pub(super) fn offering_database(self) -> Self {
+        Self { offers_database: true, ..self }
     }
 
     /// Sends GET `path` below `/api/v3`, with `query`, and returns the response.
@@ -226,7 +233,7 @@ impl ApiClient {
             .with_context(|| format!("no response from `{url}` within {} s", RESPONSE_TIMEOUT.as_secs()))?
             .map_err(|error| explain_transport_error(error, &self.base_url))?;
         if !status.is_success() {
-            return Err(ErrorResponse::new(&url, status, &body).into());
+            return Err(ErrorResponse::new(&url, status, &body, self.offers_database).into());
         }
         // An empty response (204) is read as null.
         let body = if body.is_empty() { Bytes::from_static(b"null") } else { body };
@@ -298,16 +305,16 @@ pub(super) struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    fn new(url: &Url, status: StatusCode, body: &[u8]) -> Self {
+    fn new(url: &Url, status: StatusCode, body: &[u8], offers_database: bool) -> Self {
         let summary = format!("the server responded to `{url}` with {status}");
         let errors = serde_json::from_slice::<ErrorBody>(body).map(|error| error.errors);
         let errors = errors.unwrap_or_default();
         let hint = match status {
-            StatusCode::UNAUTHORIZED => {
-                "\nhint: log in with `vigie login`, or name a token with `--token-file FILE` or VIGIE_TOKEN"
+            StatusCode::UNAUTHORIZED => format!("\nhint: {}", unauthorized_hint(url, offers_database)),
+            StatusCode::NOT_FOUND if errors.is_empty() => {
+                "\nhint: is this the address of a Vigie server?".to_owned()
             }
-            StatusCode::NOT_FOUND if errors.is_empty() => "\nhint: is this the address of a Vigie server?",
-            _ => "",
+            _ => String::new(),
         };
         let text = match errors.as_slice() {
             [] => summary,
@@ -316,13 +323,27 @@ impl ErrorResponse {
                 errors_found.iter().fold(summary, |text, error| text + "\nerror: " + &error.message)
             }
         };
-        Self { status, message: text.replace("\n  hint:", "\nhint:") + hint }
+        Self { status, message: text.replace("\n  hint:", "\nhint:") + &hint }
     }
 
     /// Returns the status of the response that `error` is about.
     pub(super) fn response_status(error: &anyhow::Error) -> Option<StatusCode> {
         error.downcast_ref::<Self>().map(|response| response.status)
     }
+}
+
+/// Returns how to give the server at `url` a token. The server of this host leaves one in its data folder, which is found
+/// only where the folder is the usual one.
+fn unauthorized_hint(url: &Url, offers_database: bool) -> String {
+    let mut hint =
+        "log in with `vigie login`, or name a token with `--token-file FILE` or VIGIE_TOKEN".to_owned();
+    if token::is_on_this_host(url) {
+        hint.push_str("; a server on this host has one in its data folder: `--token-file DIR/host-token`");
+    }
+    if offers_database {
+        hint.push_str("; `--data DIR` reads the database in a data folder without a server");
+    }
+    hint
 }
 
 #[cfg(test)]
@@ -344,7 +365,8 @@ mod tests {
     fn messages_of_an_error_response_are_passed_on() {
         let url = Url::parse("http://a/b").unwrap();
         let message = |status: u16, body: &str| {
-            ErrorResponse::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
+            ErrorResponse::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes(), false)
+                .to_string()
         };
         let single_error = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
         assert_eq!(
@@ -358,5 +380,15 @@ mod tests {
             message(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?")
         );
         assert!(message(401, "").contains("hint: log in with `vigie login`"));
+    }
+
+    #[test]
+    fn a_refused_token_is_explained_by_where_the_server_is() {
+        let hint = |url: &str, offers_database| unauthorized_hint(&Url::parse(url).unwrap(), offers_database);
+        let elsewhere = hint("https://vigie.test/", false);
+        assert!(elsewhere.contains("`--token-file FILE`"), "{elsewhere}");
+        assert!(!elsewhere.contains("host-token") && !elsewhere.contains("--data"), "{elsewhere}");
+        let here = hint("http://127.0.0.1:7979/", true);
+        assert!(here.contains("`--token-file DIR/host-token`") && here.contains("`--data DIR`"), "{here}");
     }
 }

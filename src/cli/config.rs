@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use super::input_file::require_existing;
 use super::output;
 use super::settings::SettingsArgs;
 use crate::app::{config_files, find_stored_config_problems, is_host_file, read_host_files, read_monitors};
@@ -47,6 +48,7 @@ struct CheckArgs {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Command::Check(args) = args.command;
+    args.path.as_deref().map_or(Ok(()), require_existing)?;
     let check_result = check_config(&args);
     let (text, code) = match &check_result {
         Ok(Checked { settings, monitors, host_count }) => {
@@ -122,7 +124,7 @@ fn load_folder_settings(
 }
 
 /// Whether the file at `path` contains settings: a map with a section of the settings and without a type.
-fn contains_settings(path: &Path) -> bool {
+pub(super) fn contains_settings(path: &Path) -> bool {
     let node = read_config_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
     node.is_some_and(|node| {
         node.get("type").is_none()

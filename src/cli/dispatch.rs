@@ -6,6 +6,10 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
+use super::check::render_nagios_error;
+use super::command_hint::explain_unknown_word;
+use super::output;
+use super::plugin_name::expand_plugin_name;
 use crate::app::TaskFailure;
 
 /// Exit code for wrong use of any command but `check`.
@@ -26,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   vigie serve --demo                              look around, no network needed
   vigie check website-ssl https://example.com/    check something now, and see why it fails
+  vigie test monitors/                            check the monitors of a folder in CI
   vigie fields website                            every field of a type, with rule and default
   vigie config check                              find errors in settings and monitors
 
@@ -38,6 +43,7 @@ enum Command {
     Controller(super::controller::Args),
     Cluster(super::cluster::Args),
     Check(super::check::Args),
+    Test(super::suite::Args),
     Traceroute(super::traceroute::Args),
     Config(super::config::Args),
     Results(super::results::Args),
@@ -79,35 +85,72 @@ enum Command {
     LoadAgents(super::load::AgentsArgs),
 }
 
-/// Runs the command line `args`, program name first, and returns its exit code.
+/// Runs the command line `args`, program name first, and returns its exit code. A program name such as `check_vigie_tcp`
+/// is that of a plugin of Nagios.
 #[must_use]
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let args: Vec<OsString> = args.into_iter().collect();
-    let usage_exit_code = if args.get(1).is_some_and(|argument| argument == "check") {
-        CHECK_USAGE_EXIT_CODE
-    } else {
-        USAGE_EXIT_CODE
-    };
+    let args = expand_plugin_name(args.into_iter().collect());
+    let error_style = ErrorStyle::for_command_line(&args);
     if let [_, help, subject] = args.as_slice()
         && help == "help"
         && let Some(subject) = subject.to_str().filter(|subject| !is_command_or_flag(subject))
     {
-        return to_exit_code(
-            super::manual::run(subject, command_names().iter().map(String::as_str)),
-            usage_exit_code,
-        );
+        return to_exit_code(super::manual::run(subject, &Cli::command()), error_style);
     }
     let result = match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli.command),
-        Err(error) => {
-            // If the message cannot be written, there is no other way to report it.
-            let _ = error.print();
-            let is_help_or_version =
-                matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return if is_help_or_version { ExitCode::SUCCESS } else { ExitCode::from(usage_exit_code) };
-        }
+        Err(error) => return report_parser_error(&error, &args, error_style),
     };
-    to_exit_code(result, usage_exit_code)
+    to_exit_code(result, error_style)
+}
+
+/// How errors of a command line are printed, and the exit code of wrong use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ErrorStyle {
+    /// `check` as a plugin of Nagios: to standard output.
+    Plugin,
+    Check,
+    Other,
+}
+
+impl ErrorStyle {
+    fn for_command_line(args: &[OsString]) -> Self {
+        if args.get(1).is_none_or(|command| command != "check") {
+            return Self::Other;
+        }
+        let is_plugin = args.iter().any(|argument| argument == "--format=nagios")
+            || args.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "nagios");
+        if is_plugin { Self::Plugin } else { Self::Check }
+    }
+
+    const fn usage_exit_code(self) -> u8 {
+        match self {
+            Self::Plugin | Self::Check => CHECK_USAGE_EXIT_CODE,
+            Self::Other => USAGE_EXIT_CODE,
+        }
+    }
+}
+
+/// Prints help, the version, or what is wrong with the command line.
+fn report_parser_error(error: &clap::Error, args: &[OsString], error_style: ErrorStyle) -> ExitCode {
+    let words: Vec<String> = args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_help_or_version = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_help_or_version {
+        // If the message cannot be written, there is no other way to report it.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let explanation = explain_unknown_word(error, &words, &Cli::command());
+    if error_style == ErrorStyle::Plugin {
+        // As above.
+        let _ = output::print(&render_nagios_error(&error.to_string()));
+    } else if let Some(explanation) = explanation {
+        output::print_note(&format!("error: {explanation}"));
+    } else {
+        // As above.
+        let _ = error.print();
+    }
+    ExitCode::from(error_style.usage_exit_code())
 }
 
 /// Returns the parser of the command line, with every command and flag.
@@ -116,27 +159,23 @@ pub fn clap_command() -> clap::Command {
     Cli::command()
 }
 
-/// Names of the commands that `vigie help` lists.
-fn command_names() -> Vec<String> {
-    let cli = Cli::command();
-    cli.get_subcommands()
-        .filter(|command| !command.is_hide_set())
-        .map(|command| command.get_name().to_owned())
-        .collect()
-}
-
 fn is_command_or_flag(name: &str) -> bool {
     name == "help" || name.starts_with('-') || Cli::command().find_subcommand(name).is_some()
 }
 
-fn to_exit_code(result: anyhow::Result<ExitCode>, usage_exit_code: u8) -> ExitCode {
+fn to_exit_code(result: anyhow::Result<ExitCode>, error_style: ErrorStyle) -> ExitCode {
     result.unwrap_or_else(|error| {
-        super::output::print_error(&error);
-        let is_usage_error = error.is::<super::output::UsageError>()
-            || error.is::<super::output::InvalidInput>()
-            || usage_exit_code == CHECK_USAGE_EXIT_CODE;
+        if error_style == ErrorStyle::Plugin {
+            // If it cannot be written, the exit code still says that the state is unknown.
+            let _ = output::print(&render_nagios_error(&output::format_error(&error)));
+        } else {
+            output::print_error(&error);
+        }
+        let is_usage_error = error.is::<output::UsageError>()
+            || error.is::<output::InvalidInput>()
+            || error_style != ErrorStyle::Other;
         let default_code = if error.is::<TaskFailure>() { TaskFailure::EXIT_CODE } else { 1 };
-        ExitCode::from(if is_usage_error { usage_exit_code } else { default_code })
+        ExitCode::from(if is_usage_error { error_style.usage_exit_code() } else { default_code })
     })
 }
 
@@ -146,6 +185,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Controller(args) => super::controller::run(args),
         Command::Cluster(args) => super::cluster::run(args),
         Command::Check(args) => super::check::run(args),
+        Command::Test(args) => super::suite::run(args),
         Command::Traceroute(args) => super::traceroute::run(args),
         Command::Config(args) => super::config::run(args),
         Command::Results(args) => super::results::run(args),
@@ -174,7 +214,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Store(args) => super::store::run(args),
         Command::BrowserHost(args) => super::browser_host::run(args),
         Command::Open(args) => super::open::run(args),
-        Command::SelfCommand(args) => super::self_command::run(args),
+        Command::SelfCommand(args) => super::self_command::run(args, clap_command()),
         Command::Login(args) => super::login::run(args),
         Command::Logout(args) => super::login::run_logout(args),
         Command::ScriptHost(args) => super::script_host::run(&args),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::output::UsageError;
 use crate::settings::read_config_text;
 use crate::syntax::node::Position;
 
@@ -20,6 +21,18 @@ pub(super) fn read_monitor_file(path: &Path) -> Result<String, String> {
         }
         Ok(text) => Ok(text),
         Err(error) => Err(format!("{name}: {error}")),
+    }
+}
+
+/// Refuses a path on the command line that does not exist.
+///
+/// # Errors
+/// [`UsageError`] that names the path.
+pub(super) fn require_existing(path: &Path) -> anyhow::Result<()> {
+    // A path that cannot be looked up is reported by what reads it, with the reason.
+    match path.try_exists() {
+        Ok(false) => Err(UsageError::with_hint(format!("`{}` does not exist", path.display()), None)),
+        _ => Ok(()),
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use clap::Command;
+
+use super::command_hint::suggest_command;
 use super::output::{self, UsageError};
 use super::style::Style;
 use crate::manual::{self, ManualPage};
@@ -10,13 +13,17 @@ use crate::syntax::closest_match;
 /// Prints the page of `subject`.
 ///
 /// # Errors
-/// For a subject that is neither a page nor one of `commands`; the hint names the closest one.
-pub(super) fn run<'a>(subject: &'a str, commands: impl Iterator<Item = &'a str>) -> anyhow::Result<ExitCode> {
+/// For a subject that is neither a page nor a command of `cli`; the hint names the closest one.
+pub(super) fn run(subject: &str, cli: &Command) -> anyhow::Result<ExitCode> {
     let name = subject.strip_suffix(".md").unwrap_or(subject);
     let Some(page) = manual::find_page(name) else {
-        let subjects = manual::PAGES.iter().map(|page| -> &'a str { page.subject() });
-        let hint = match closest_match(name, commands.chain(subjects)) {
-            Some(closest) => format!("did you mean `{closest}`?"),
+        let subjects = manual::PAGES.iter().map(ManualPage::subject);
+        let closest =
+            suggest_command(name, cli).map(|command| format!("did you mean `vigie {command}`?")).or_else(
+                || closest_match(name, subjects).map(|page| format!("did you mean `vigie help {page}`?")),
+            );
+        let hint = match closest {
+            Some(hint) => hint,
             None => "`vigie help` lists the commands, `vigie help manual` the pages".to_owned(),
         };
         let text = format!("`{subject}` is neither a command nor a page of the manual");

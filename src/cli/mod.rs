@@ -3,7 +3,7 @@
 //! | Code | `check` | other commands |
 //! |---|---|---|
 //! | 0 | ok | done |
-//! | 1 | warning | failed; `config check` and `script check` found errors, `script import` had losses |
+//! | 1 | warning | failed; a monitor failed in `test`; `config check` and `script check` found errors, `script import` had losses |
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 
@@ -14,8 +14,10 @@ mod api_client;
 mod apply;
 mod browser_host;
 mod check;
+mod check_runner;
 mod cluster;
 mod collection;
+mod command_hint;
 mod config;
 mod controller;
 mod customer;
@@ -37,6 +39,7 @@ mod nats;
 mod open;
 mod output;
 mod password;
+mod plugin_name;
 mod plural;
 mod process;
 mod project;
@@ -54,7 +57,9 @@ mod source;
 mod steps_file;
 mod store;
 pub mod style;
+mod suite;
 mod table;
+mod test_report;
 mod time_argument;
 mod token;
 mod traceroute;

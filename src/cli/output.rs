@@ -46,7 +46,8 @@ pub(super) fn print_error(error: &anyhow::Error) {
     let _ = io::stderr().lock().write_all(format_error(error).as_bytes());
 }
 
-fn format_error(error: &anyhow::Error) -> String {
+/// Formats `error` with its causes, and the hint at the end of its message.
+pub(super) fn format_error(error: &anyhow::Error) -> String {
     let message = error.to_string();
     if error.chain().count() == 1 {
         return format!("error: {message}\n");

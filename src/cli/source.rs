@@ -87,7 +87,10 @@ impl SourceArgs {
     /// Opens the source that the options name.
     pub(super) async fn open(&self) -> anyhow::Result<ReadSource> {
         let (location, options) = match (&self.data, &self.config, &self.url) {
-            (None, None, None) => return Ok(ReadSource::Server(Box::new(self.server.connect().await?))),
+            (None, None, None) => {
+                let client = self.server.connect().await?.offering_database();
+                return Ok(ReadSource::Server(Box::new(client)));
+            }
             (Some(folder), None, None) => (database_in(folder)?, StoreOptions::default()),
             (data, config, url) => {
                 let url = url.as_deref().map(|url| ("--url", url));
@@ -122,7 +125,7 @@ fn database_in(folder: &Path) -> anyhow::Result<StoreLocation> {
         }
         None => "if the database is elsewhere, name its settings with `--config FILE`".to_owned(),
     };
-    anyhow::bail!("there is no database `{}`\nhint: {hint}", path.display())
+    Err(UsageError::with_hint(format!("there is no database `{}`", path.display()), Some(hint)))
 }
 
 impl ReadSource {

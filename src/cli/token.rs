@@ -11,6 +11,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::input_file::require_existing;
 use crate::app::{HostTokenFile, demo_data_dirs, find_host_token};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::Timestamp;
@@ -32,6 +33,7 @@ type StoredLogins = BTreeMap<String, StoredLogin>;
 /// login`, the host token of a server on this host.
 pub(super) fn find_token(server: &Url, token_file: Option<&Path>) -> anyhow::Result<Option<String>> {
     if let Some(token_file) = token_file {
+        require_existing(token_file)?;
         return read_token_file(token_file).map(Some);
     }
     if let Some(token) = super::process::non_empty_env_variable("VIGIE_TOKEN") {
@@ -120,12 +122,15 @@ fn write_logins(file: &Path, logins: &StoredLogins) -> anyhow::Result<()> {
     result
 }
 
+/// Whether `server` names this host by a loopback address.
+pub(super) fn is_on_this_host(server: &Url) -> bool {
+    let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
 /// Returns the token that a server on this host left for local commands, when `server` names such a server.
 pub(super) fn find_host_token_for(server: &Url) -> Option<HostTokenFile> {
-    let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let is_local =
-        host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    if !is_local {
+    if !is_on_this_host(server) {
         return None;
     }
     let file = super::settings::config_file_from_flag_or_env(None);

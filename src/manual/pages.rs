@@ -56,6 +56,7 @@ pub const PAGES: &[ManualPage] = pages![
     "console-pages",
     "reports",
     "as-code",
+    "nagios",
     "api",
     "operations",
     "runbook",

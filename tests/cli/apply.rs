@@ -163,6 +163,9 @@ fn hosts_are_applied_before_the_monitors_that_name_them_and_exported() {
     assert!(
         server.run_ok(&["apply", &exported]).contains("hosts: 0 created, 0 changed, 0 removed; 1 unchanged")
     );
+    // A folder with both can be tested too; the monitor in it is disabled.
+    let tested = server.run_local(&["test", &folder]);
+    assert!(err(&tested).contains("every monitor of the suite is disabled"), "{}", err(&tested));
     // A monitor that is refused leaves the hosts as they are, and what a file does not set is reset.
     server.file("code/hosts.yaml", "hosts: [{name: db1}]\n");
     server.file(

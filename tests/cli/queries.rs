@@ -35,7 +35,7 @@ fn results_of_a_database_are_read_without_a_server() {
 fn a_missing_source_is_reported_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let output = vigie(&["results", "--data", folder.path().to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("vigie.db"), "{}", err(&output));
     let closed = crate::support::closed::ClosedPort::new();
     let output = vigie(&["monitors", "--server", &format!("http://{}", closed.at)]);
@@ -49,7 +49,7 @@ fn the_data_option_overrides_the_server_variable() {
     let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
     command.env("VIGIE_SERVER", "http://127.0.0.1:1").args(["results", "--data", "/nonexistent"]);
     let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
     assert!(err(&output).contains("/nonexistent"), "{}", err(&output));
 }
 
@@ -89,7 +89,7 @@ fn settings_and_urls_name_a_database_too() {
         let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
         command.env_remove("VIGIE_CONFIG").env_remove("VIGIE_STORE_URL").env(variable, value);
         let output = command.args(["results", "--data", data]).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        assert_eq!(output.status.code(), Some(2), "{}", err(&output));
         let hint = format!("the settings name `{}`; read it with `{option}`", elsewhere.display());
         assert!(err(&output).contains(&hint), "{}", err(&output));
     }

@@ -123,7 +123,9 @@ fn what_is_no_database_of_vigie_is_refused_by_every_command() {
     for command in [vec!["check"], vec!["migrate"], vec!["backup", text(&copy)]] {
         refused(&[&command[..], &data].concat(), "the file does not exist");
     }
-    refused(&[&["restore", text(&copy)][..], &data].concat(), "there is no such file");
+    let output = vigie(&[&["store", "restore", text(&copy)][..], &data].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    assert!(err(&output).contains("copy.db` does not exist"), "{}", err(&output));
     fs::write(&path, "this is no database, and it is long enough to be looked at").unwrap();
     for command in [vec!["check"], vec!["migrate"], vec!["backup", text(&copy)]] {
         refused(&[&command[..], &data].concat(), "it is not an SQLite database, or damaged");

@@ -1,19 +1,24 @@
 //! The command `vigie check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::capture_folder::CaptureFolder;
+use super::check_timeout::CheckTimeout;
 use super::file_subject::CheckedFile;
+use super::har::HarFile;
+use super::output_format::{OutputFormat, OutputOptions};
 use super::subject::CheckSubject;
-use crate::cli::check::har::HarFile;
+use super::thresholds::Thresholds;
+use super::worst_outcome::{exit_code, worst_outcome};
+use crate::cli::check_runner::CheckRunner;
 use crate::cli::output::UsageError;
 use crate::cli::settings::LocationArgs;
-use crate::cli::style::Style;
-use crate::cli::{monitor_type, output, render};
-use crate::domain::{CheckResult, MonitorType, Outcome};
+use crate::cli::{monitor_type, output, process};
+use crate::domain::MonitorType;
 use crate::probe::ScriptDebugOptions;
+use crate::settings::Settings;
 
 /// Run one check now and show its result
 ///
@@ -22,7 +27,7 @@ use crate::probe::ScriptDebugOptions;
 /// needed, and nothing is stored.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--json] [--har FILE]\n       vigie check --file FILE [NAME] [--json] [--har FILE]",
+    override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--format FORMAT] [--har FILE]\n       vigie check --file FILE [NAME] [--format FORMAT] [--har FILE]",
     after_help = "\
 Examples:
   vigie check website-ssl https://example.com/
@@ -39,6 +44,8 @@ Examples:
   vigie check --file shop.postman_collection.json --set '{{base}}=http://127.0.0.1:8080'
   vigie check --file shop-soapui-project.xml --set test_suite=Orders --set test_case=Create
   vigie check website http://example.com/ --har example.har
+  vigie check website http://example.com/ --format nagios -w 1 -c 3 --warning cert_days=14:
+  vigie check --file config/monitors/ftp.yaml --format junit > report.xml
   vigie check security-scan https://example.com/ --format sarif
 
 Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."
@@ -58,9 +65,21 @@ pub(in crate::cli) struct Args {
     /// Print the result as JSON; an array when a file holds several
     #[arg(long)]
     json: bool,
-    /// Print the result in this format; sarif (SARIF 2.1.0) is for security scans
+    /// Print the result in this format
     #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
     format: Option<OutputFormat>,
+    /// End with a warning when the total seconds, or what NAME measures, is outside of RANGE: `5`, `10:`, `@1:2`
+    #[arg(short, long, value_name = "[NAME=]RANGE", allow_hyphen_values = true)]
+    warning: Vec<String>,
+    /// End with an error when the total seconds, or what NAME measures, is outside of RANGE
+    #[arg(short, long, value_name = "[NAME=]RANGE", allow_hyphen_values = true)]
+    critical: Vec<String>,
+    /// End after SECONDS, with the STATE ok, warning, critical or unknown [default: no limit; the state is unknown]
+    #[arg(short, long, value_name = "SECONDS[:STATE]", value_parser = CheckTimeout::parse)]
+    timeout: Option<CheckTimeout>,
+    /// Print more with `--format nagios`: -v does not shorten the line, -vv adds lines, -vvv all that was seen
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    verbose: u8,
     /// Write the HTTP exchanges to FILE as HAR 1.2, those of checks that pass too; secrets are masked
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
@@ -74,74 +93,89 @@ pub(in crate::cli) struct Args {
     location: LocationArgs,
 }
 
-/// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum OutputFormat {
-    /// Lines for people.
-    Text,
-    /// JSON, as with `--json`.
-    Json,
-    /// SARIF 2.1.0.
-    Sarif,
-}
-
 pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let thresholds = Thresholds::parse(&args.warning, &args.critical)?;
+    let default_format = if args.json { OutputFormat::Json } else { OutputFormat::Text };
+    let format = args.format.unwrap_or(default_format);
+    if args.verbose > 0 && format != OutputFormat::Nagios {
+        let hint = Some("other formats print all that was seen".to_owned());
+        return Err(UsageError::with_hint("`--verbose` is for `--format nagios`", hint));
+    }
     let (mut settings, location) = args.location.load_with_location()?;
     let (field_assignments, variables) = super::variables::split_variables(args.set)?;
-    let sets_fields = !field_assignments.is_empty();
-    if sets_fields && args.file.as_deref().is_some_and(|file| !CheckedFile::may_be_runnable(file)) {
-        return Err(set_with_file_error());
-    }
-    let file = args.file.as_deref().map(CheckedFile::read).transpose()?;
-    if sets_fields && file.as_ref().is_some_and(|file| !file.is_runnable()) {
-        return Err(set_with_file_error());
-    }
     settings.probe.preset_variables = Arc::new(variables);
     // Whoever has this host can scan from it anyway.
     settings.probe.security_scan.allowed_targets = None;
     settings.probe.script_debug =
         ScriptDebugOptions { headful: args.headful, screenshot_every_action: args.screenshots.is_some() };
-    let subjects = match (file, args.positionals.as_slice()) {
-        (Some(file), [] | [_]) => {
-            let name = args.positionals.first().map(String::as_str);
-            file.into_subjects(name, &field_assignments, &settings)?
-        }
-        (Some(_), _) => return Err(too_many_arguments_error()),
-        (None, [monitor_type, target]) => {
-            let monitor_type = monitor_type::parse_monitor_type(monitor_type).map_err(UsageError)?;
-            vec![super::subject::from_arguments(monitor_type, target, &field_assignments, &settings)?]
-        }
-        (None, [monitor_type]) => {
-            let monitor_type = monitor_type::parse_monitor_type(monitor_type).map_err(UsageError)?;
-            return Err(UsageError::with_hint(
-                format!("no target for `{monitor_type}`"),
-                Some(format!("name a target: {}", super::subject::target_example(monitor_type))),
-            ));
-        }
-        (None, _) => return Err(missing_target_error()),
-    };
+    let subjects = read_subjects(args.file.as_deref(), &args.positionals, &field_assignments, &settings)?;
     if args.headful || args.screenshots.is_some() {
         require_script(&subjects)?;
     }
-    if args.format == Some(OutputFormat::Sarif) {
+    if format == OutputFormat::Sarif {
         require_security_scans(&subjects)?;
     }
-    for subject in &subjects {
-        print_warnings_and_limits(subject);
+    let notes: Vec<String> = subjects.iter().flat_map(warnings_and_limits).collect();
+    // A plugin writes nothing to standard error.
+    if format != OutputFormat::Nagios {
+        for note in &notes {
+            output::print_note(note);
+        }
     }
     let capture_folder = args.screenshots.map(CaptureFolder::create).transpose()?;
     let har_file = args.har.as_deref().map(HarFile::open).transpose()?;
-    let checks = super::run::run_checks(&subjects, &settings, &location, har_file.is_some());
-    let results = crate::cli::process::build_single_threaded_runtime()?.block_on(checks)?;
-    let format = args.format.unwrap_or(if args.json { OutputFormat::Json } else { OutputFormat::Text });
-    print_results(&results, format)?;
+    let mut results = process::build_single_threaded_runtime()?.block_on(async {
+        let runner = CheckRunner::new(&settings, &location, har_file.is_some())?;
+        anyhow::Ok(super::run::run_checks(&runner, &subjects, args.timeout).await)
+    })?;
+    for result in &mut results {
+        thresholds.apply(result);
+    }
+    let options = OutputOptions { thresholds: &thresholds, notes: &notes, verbosity: args.verbose };
+    output::print(&format.render(&results, &options)?)?;
     if let Some(har_file) = har_file {
         har_file.write(&results)?;
     }
     if let Some(capture_folder) = capture_folder {
         capture_folder.write(&results)?;
     }
-    Ok(ExitCode::from(worst_exit_code(results.iter().map(|result| result.outcome))))
+    Ok(ExitCode::from(exit_code(worst_outcome(results.iter().map(|result| result.outcome)))))
+}
+
+/// Returns what is checked: the monitors of `file`, or the one that `positionals` name by type and target.
+fn read_subjects(
+    file: Option<&Path>,
+    positionals: &[String],
+    field_assignments: &[String],
+    settings: &Settings,
+) -> anyhow::Result<Vec<CheckSubject>> {
+    let sets_fields = !field_assignments.is_empty();
+    if sets_fields && file.is_some_and(|file| !CheckedFile::may_be_runnable(file)) {
+        return Err(set_with_file_error());
+    }
+    let file = file.map(CheckedFile::read).transpose()?;
+    if sets_fields && file.as_ref().is_some_and(|file| !file.is_runnable()) {
+        return Err(set_with_file_error());
+    }
+    match (file, positionals) {
+        (Some(file), [] | [_]) => {
+            let name = positionals.first().map(String::as_str);
+            file.into_subjects(name, field_assignments, settings)
+        }
+        (Some(_), _) => Err(too_many_arguments_error()),
+        (None, [monitor_type, target]) => {
+            let monitor_type = monitor_type::parse_monitor_type(monitor_type).map_err(UsageError)?;
+            Ok(vec![super::subject::from_arguments(monitor_type, target, field_assignments, settings)?])
+        }
+        (None, [monitor_type]) => {
+            let monitor_type = monitor_type::parse_monitor_type(monitor_type).map_err(UsageError)?;
+            Err(UsageError::with_hint(
+                format!("no target for `{monitor_type}`"),
+                Some(format!("name a target: {}", super::subject::target_example(monitor_type))),
+            ))
+        }
+        (None, _) => Err(missing_target_error()),
+    }
 }
 
 fn set_with_file_error() -> anyhow::Error {
@@ -171,50 +205,19 @@ fn require_security_scans(subjects: &[CheckSubject]) -> anyhow::Result<()> {
     Err(UsageError::with_hint(message, Some(hint.to_owned())))
 }
 
-/// Prints the limits of a check of `subject`, and the warnings that saving it would give.
-fn print_warnings_and_limits(subject: &CheckSubject) {
-    for warning in &subject.warnings {
-        output::print_note(&format!("warning: {warning}"));
-    }
+/// Returns the warnings that saving `subject` would give, and the limits of its check.
+fn warnings_and_limits(subject: &CheckSubject) -> Vec<String> {
+    let mut notes: Vec<String> =
+        subject.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
     let compares_with_earlier_check = subject.document.settings().full_page.is_some_and(|page| {
         page.notify_on_content_change
             || page.check_fullpage_missing_objects
             || page.check_fullpage_object_sizes
     });
     if compares_with_earlier_check {
-        output::print_note("note: no earlier check to compare the page with");
+        notes.push("note: no earlier check to compare the page with".to_owned());
     }
-}
-
-fn print_results(results: &[CheckResult], format: OutputFormat) -> anyhow::Result<()> {
-    let text = match (format, results) {
-        (OutputFormat::Json, [result]) => serde_json::to_string_pretty(result)? + "\n",
-        (OutputFormat::Json, results) => serde_json::to_string_pretty(results)? + "\n",
-        (OutputFormat::Sarif, results) => {
-            serde_json::to_string_pretty(&super::sarif::to_sarif(results))? + "\n"
-        }
-        (OutputFormat::Text, results) => {
-            let style = Style::for_stdout();
-            results.iter().map(|result| render::render_check(result, style)).collect::<Vec<_>>().join("\n")
-        }
-    };
-    Ok(output::print(&text)?)
-}
-
-/// Returns the exit code of the worst of `outcomes`: error, unknown, warning, ok.
-fn worst_exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
-    let worst = outcomes.max_by_key(|outcome| match outcome {
-        Outcome::Ok => 0,
-        Outcome::Warning => 1,
-        Outcome::Unknown | Outcome::Missed | Outcome::Blackout => 2,
-        Outcome::Error => 3,
-    });
-    match worst {
-        Some(Outcome::Ok) => 0,
-        Some(Outcome::Warning) => 1,
-        Some(Outcome::Error) => 2,
-        _ => 3,
-    }
+    notes
 }
 
 fn too_many_arguments_error() -> anyhow::Error {
@@ -225,23 +228,4 @@ fn too_many_arguments_error() -> anyhow::Error {
 fn missing_target_error() -> anyhow::Error {
     let hint = "`vigie check website-ssl https://example.com/`, or `vigie check --file FILE`";
     UsageError::with_hint("no type and target given", Some(hint.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worst_outcome_decides_the_exit_code() {
-        use Outcome::{Error, Ok, Unknown, Warning};
-        for (outcomes, code) in [
-            (vec![Ok], 0),
-            (vec![Ok, Warning], 1),
-            (vec![Error, Unknown, Ok], 2),
-            (vec![Unknown, Warning], 3),
-            (vec![], 3),
-        ] {
-            assert_eq!(worst_exit_code(outcomes.iter().copied()), code, "{outcomes:?}");
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use url::Url;
+
 use crate::app::KnownReferences;
 use crate::cli::fields;
 use crate::cli::output::{InvalidInput, UsageError};
@@ -39,6 +41,7 @@ pub(super) fn from_arguments(
     ];
     entries.extend(target_fields(monitor_type, target)?);
     from_entries(monitor_type, entries, field_assignments, settings)
+        .map_err(|error| with_target_hint(error, monitor_type, target))
 }
 
 /// Creates a monitor with the fields `entries`, and those in `field_assignments`.
@@ -72,6 +75,38 @@ pub(super) fn from_entries(
 
 /// Most characters of a name (interface.md 2.1).
 pub(super) const MAX_NAME_CHARS: usize = 255;
+
+/// Adds to an error about the target how it can be written, if that can be guessed.
+fn with_target_hint(error: anyhow::Error, monitor_type: MonitorType, target: &str) -> anyhow::Error {
+    let Some(suggestion) = suggest_target(monitor_type, target) else { return error };
+    match error.downcast::<InvalidInput>() {
+        Ok(InvalidInput(errors)) => {
+            let with_hint = |error: ValidationError| {
+                let is_about_target =
+                    error.hint.is_none() && matches!(error.path.as_str(), "url" | "hostname");
+                if is_about_target { error.with_hint(format!("did you mean `{suggestion}`?")) } else { error }
+            };
+            InvalidInput(errors.into_iter().map(with_hint).collect()).into()
+        }
+        Err(other) => other,
+    }
+}
+
+/// Returns `target` as a URL for a type that takes one, or without its scheme for a type that takes a host. Credentials
+/// in it are masked.
+fn suggest_target(monitor_type: MonitorType, target: &str) -> Option<String> {
+    if table::for_type(monitor_type).field("url").is_none() {
+        let url = Url::parse(target).ok().filter(|_| target.contains("://"))?;
+        let host = url.host_str().filter(|host| !host.is_empty())?;
+        return Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")));
+    }
+    if target.is_empty() || target.contains("://") {
+        return None;
+    }
+    let has_tls = matches!(monitor_type, MonitorType::WebsiteSsl | MonitorType::WebsiteSslApi);
+    let url = Url::parse(&format!("{}://{target}", if has_tls { "https" } else { "http" })).ok()?;
+    Some(redact_url_credentials(url.as_str()).into_owned())
+}
 
 /// Adds to the error of a missing port the hint how to write it.
 fn with_port_hint(error: ValidationError) -> ValidationError {
@@ -256,6 +291,26 @@ mod tests {
         ] {
             assert_eq!(split_host_and_port(target), (host, port), "{target}");
         }
+    }
+
+    #[test]
+    fn a_target_of_the_wrong_form_gets_the_right_one() {
+        use MonitorType::{Ping, Tcp, Website, WebsiteSsl};
+        for (monitor_type, target, expected) in [
+            (Website, "127.0.0.1:80", Some("http://127.0.0.1/")),
+            (Website, "shop.test:8080/cart", Some("http://shop.test:8080/cart")),
+            (WebsiteSsl, "shop.test", Some("https://shop.test/")),
+            (Website, "ftp://shop.test/", None),
+            (Website, "", None),
+            (Website, "no host", None),
+            (Ping, "https://shop.test/", Some("shop.test")),
+            (Tcp, "tcp://shop.test:5432", Some("shop.test:5432")),
+            (Ping, "shop_test!", None),
+        ] {
+            assert_eq!(suggest_target(monitor_type, target).as_deref(), expected, "{target}");
+        }
+        let masked = suggest_target(Website, "anna:hunter2@shop.test").unwrap();
+        assert!(masked.contains("shop.test") && !masked.contains("hunter2"), "{masked}");
     }
 
     #[test]

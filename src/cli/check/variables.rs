@@ -9,7 +9,7 @@ use crate::syntax::text_format::TextFormat;
 ///
 /// # Errors
 /// [`UsageError`] for a variable without a value, or with a name that no template can use.
-pub(super) fn split_variables(
+pub(in crate::cli) fn split_variables(
     assignments: Vec<String>,
 ) -> anyhow::Result<(Vec<String>, BTreeMap<String, String>)> {
     let (mut fields, mut variables) = (Vec::new(), BTreeMap::new());

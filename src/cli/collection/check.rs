@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::super::input_file::{in_file, read_monitor_file};
+use super::super::input_file::{in_file, read_monitor_file, require_existing};
 use super::super::output;
 use super::super::plural::count_with_noun;
 use crate::collection::{Collection, parse_collection};
@@ -26,6 +26,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    for file in &args.files {
+        require_existing(file)?;
+    }
     let mut is_failed = false;
     for file in &args.files {
         let (text, can_run) = check_file(file);

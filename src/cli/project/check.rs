@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::super::input_file::read_monitor_file;
+use super::super::input_file::{read_monitor_file, require_existing};
 use super::super::output;
 use super::super::plural::count_with_noun;
 use crate::project::{Project, case_step_count, unsupported};
@@ -34,6 +34,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    require_existing(&args.file)?;
     let name = args.file.display().to_string();
     let text = read_monitor_file(&args.file).map_err(anyhow::Error::msg)?;
     let project = match Project::parse(&text) {

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use clap_complete::Shell;
 
-use super::host_check::{self, Need, State};
+use super::host_check;
+use super::host_need::{Need, State};
 use super::shipped_files;
 use crate::cli::settings::LocationArgs;
 use crate::cli::style::Style;
@@ -57,16 +58,17 @@ struct CheckArgs {
     location: LocationArgs,
 }
 
-pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
+/// Runs a command; `cli` is the parser of the command line, which man pages and completions describe.
+pub(in crate::cli) fn run(args: Args, cli: clap::Command) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Check(args) => check(&args),
         Command::Man { folder } => {
-            let count = shipped_files::write_man_pages(&folder)?;
+            let count = shipped_files::write_man_pages(cli, &folder)?;
             output::print(&format!("{count} man pages in `{}`\n", folder.display()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Completions { shell } => {
-            output::print(&shipped_files::completions(shell))?;
+            output::print(&shipped_files::completions(cli, shell))?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use nix::sys::statvfs::statvfs;
 
-use super::host_check::{Need, State};
+use super::host_need::{Need, State};
 use crate::cli::process::descriptor_limit;
 
 /// Open files that a server with a few thousand monitors needs.

@@ -3,6 +3,7 @@
 mod command;
 mod host_check;
 mod host_limits;
+mod host_need;
 mod shipped_files;
 
 pub(super) use command::{Args, run};

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::database_args::{DatabaseArgs, shell_quote};
 use super::progress::ProgressLines;
+use crate::cli::input_file::require_existing;
 use crate::cli::output;
 use crate::clock::{Clock, SystemClock};
 use crate::store::{require_sqlite, restore};
@@ -35,6 +36,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let (file, url) = (shell_quote(&file.to_string()), shell_quote(&postgres.to_string()));
         format!("pg_restore --dbname={url} {file}")
     })?;
+    require_existing(&args.file)?;
     let mut progress = ProgressLines::start();
     let now = SystemClock.now();
     let summary = restore(&args.file, &path, args.force, now, &mut |copied, total| {
