@@ -9,6 +9,7 @@ use crate::syntax::ValidationError;
 use crate::syntax::node::Node;
 
 /// Whether the file at `path` holds hosts. A file that cannot be read holds none: its reader says why.
+#[must_use]
 pub fn is_host_file(path: &Path) -> bool {
     read_node(path).is_some_and(|node| holds_hosts(&node))
 }

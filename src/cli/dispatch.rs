@@ -74,7 +74,7 @@ enum Command {
     BrowserHost(super::browser_host::Args),
     Open(super::open::Args),
     #[command(name = "self")]
-    SelfCommand(super::self_command::Args),
+    SelfTools(super::self_command::Args),
     Login(super::login::Args),
     Logout(super::login::LogoutArgs),
     #[command(hide = true)]
@@ -214,7 +214,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Store(args) => super::store::run(args),
         Command::BrowserHost(args) => super::browser_host::run(args),
         Command::Open(args) => super::open::run(args),
-        Command::SelfCommand(args) => super::self_command::run(args, clap_command()),
+        Command::SelfTools(args) => super::self_command::run(args, clap_command()),
         Command::Login(args) => super::login::run(args),
         Command::Logout(args) => super::login::run_logout(args),
         Command::ScriptHost(args) => super::script_host::run(&args),

@@ -62,9 +62,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         let mut server = args.server.connect().await?;
         let response: ExportResponse = server.get("export", &query).await?;
         // Hosts have a file of their own, and no type of monitor.
-        let hosts = match args.folder.is_some() && args.monitor_type.is_none() {
-            true => server.get::<ListResponse<Map<String, Value>>>("hosts", &[]).await?.results,
-            false => Vec::new(),
+        let hosts = if args.folder.is_some() && args.monitor_type.is_none() {
+            server.get::<ListResponse<Map<String, Value>>>("hosts", &[]).await?.results
+        } else {
+            Vec::new()
         };
         anyhow::Ok((response, hosts))
     })?;
