@@ -17,9 +17,9 @@ use crate::syntax::{MASK, yaml_writer};
 
 /// Write the monitors and hosts of a server as files that `vigie apply` reads
 ///
-/// Writes one file per type of monitor and one of hosts, with only the values that differ from the defaults, always in the same order. Secrets
-/// are written as `********`: replace them by their values, or by `<field>_file` or `<field>_env`, before applying
-/// the files.
+/// Writes one file per type of monitor and one of hosts, with only the values that differ from the defaults, always in
+/// the same order. Secrets are written as `********`: replace them by their values, or by `<field>_file` or
+/// `<field>_env`, before applying the files.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

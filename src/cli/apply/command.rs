@@ -78,7 +78,7 @@ async fn apply(
     is_dry_run: bool,
 ) -> anyhow::Result<ApplyResponse> {
     let mut host_changes = hosts::plan(server, hosts).await?;
-    if !is_dry_run && !host_changes.is_empty() {
+    if !is_dry_run && host_changes.iter().any(|change| change.action != "none") {
         // A monitor that the server refuses must be known before a host is changed.
         body["dry_run"] = Value::Bool(true);
         let _: ApplyResponse = server.post("apply", body).await?;
