@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::host_files::{is_host_file, read_host_files};
 use super::validation_context::KnownReferences;
 use crate::domain::CustomerId;
+use crate::schema::duplicate_errors::duplicate_errors;
 use crate::schema::file_dependencies::dependency_errors;
 use crate::schema::host_file::FileHost;
 use crate::schema::monitor_file::{FileMonitor, KeyPolicy, parse_monitor_files};
@@ -205,22 +206,8 @@ fn plan_quota_errors(settings: &Settings, monitors: &[FileMonitor]) -> Vec<Valid
 
 /// Returns errors for keys used in several files; the reader finds duplicates within one file.
 fn duplicate_key_errors(monitors: &[FileMonitor]) -> Vec<ValidationError> {
-    let mut first_use_by_key: HashMap<&str, &FileMonitor> = HashMap::new();
-    let mut errors = Vec::new();
-    for monitor in monitors {
-        let Some(first_use) = first_use_by_key.get(monitor.key.as_str()) else {
-            first_use_by_key.insert(&monitor.key, monitor);
-            continue;
-        };
-        let (key, file, position) = (&monitor.key, &first_use.file, first_use.position);
-        let message =
-            format!("`key` `{key}` is already in use by {file}:{}:{}", position.line, position.column);
-        let error =
-            ValidationError::new(ValidationErrorKind::DuplicateField, "key", monitor.position, message)
-                .with_value(key);
-        errors.push(error.with_file(&monitor.file).with_hint("keys are unique over all files"));
-    }
-    errors
+    let uses = monitors.iter().map(|monitor| (monitor.key.as_str(), &monitor.file, monitor.position));
+    duplicate_errors("key", "keys are unique over all files", uses)
 }
 
 fn read_or_push_error(file: &Path, errors: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {

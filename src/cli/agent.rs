@@ -10,7 +10,6 @@ use serde_json::json;
 use url::Url;
 
 use super::api_client::{ApiClient, parse_server_url};
-use super::input_file::require_existing;
 use super::output::{self, UsageError};
 use super::password::read_password_file;
 use super::trust::ServerTrust;
@@ -84,8 +83,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.action {
         Action::Run { config, data } => {
             super::process::raise_descriptor_limit();
-            let config = super::settings::config_file_from_flag_or_env(config);
-            config.as_deref().map_or(Ok(()), require_existing)?;
+            let config = super::settings::existing_config_file(config)?;
             let renew_over_https = Arc::new(|credential: AgentCredential, data: PathBuf| {
                 let renewal = async move { renew_over_https(&credential, &data).await };
                 Box::pin(renewal) as Pin<Box<dyn Future<Output = anyhow::Result<()>> + Send>>

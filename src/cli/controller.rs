@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::input_file::require_existing;
 use crate::app::{self, ControllerOptions};
 
 /// Run one of several controllers: one leads, the others hand requests on and take over when it is gone
@@ -44,8 +43,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::raise_descriptor_limit();
     let Args { config, data, listen, name, url, admin_password_file } = args;
-    let config = super::settings::config_file_from_flag_or_env(config);
-    config.as_deref().map_or(Ok(()), require_existing)?;
+    let config = super::settings::existing_config_file(config)?;
     app::run_controller(ControllerOptions { config, data, listen, name, url, admin_password_file })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::input_file::require_existing;
 use crate::app::{self, ServeOptions};
 
 /// Run monitors on schedule, keep their results and show them
@@ -48,8 +47,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::process::raise_descriptor_limit();
     let Args { demo, config, data, monitors, listen, admin_password_file, bus } = args;
-    let config = super::settings::config_file_from_flag_or_env(config);
-    config.as_deref().map_or(Ok(()), require_existing)?;
+    let config = super::settings::existing_config_file(config)?;
     app::serve(ServeOptions { config, data, monitors, listen, demo, admin_password_file, bus })?;
     Ok(ExitCode::SUCCESS)
 }

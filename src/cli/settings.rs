@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::input_file::require_existing;
 use super::output::{InvalidInput, UsageError};
 use crate::settings::{HostedLocation, SettingSources, Settings};
 use crate::syntax::ValidationError;
@@ -28,6 +29,16 @@ pub(super) struct LocationArgs {
 /// Returns the settings file that `flag_value` names, or else the environment.
 pub(super) fn config_file_from_flag_or_env(flag_value: Option<PathBuf>) -> Option<PathBuf> {
     flag_value.or_else(|| super::process::non_empty_env_variable("VIGIE_CONFIG").map(PathBuf::from))
+}
+
+/// Like [`config_file_from_flag_or_env`], for a command that starts a server.
+///
+/// # Errors
+/// [`UsageError`] for a file that does not exist.
+pub(super) fn existing_config_file(flag_value: Option<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
+    let file = config_file_from_flag_or_env(flag_value);
+    file.as_deref().map_or(Ok(()), require_existing)?;
+    Ok(file)
 }
 
 impl LocationArgs {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::captured_file::CapturedFile;
 use super::check_details::{CheckDetails, StepResult};
 use super::check_trigger::CheckTrigger;
-use super::failure::Failure;
+use super::failure::{Failure, FailureKind};
 use super::id::{CheckId, LocationId, MonitorId, Revision, RunId};
 use super::monitor_type::MonitorType;
 use super::observation::{Facts, Observation, Warning};
@@ -215,6 +215,13 @@ pub struct CheckMetadata {
 }
 
 impl CheckResult {
+    /// Whether its last attempt was cancelled before it finished.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        let last_failure = self.attempts.last().and_then(|attempt| attempt.failure.as_ref());
+        last_failure.is_some_and(|failure| failure.kind == FailureKind::Cancelled)
+    }
+
     /// Creates the record, without attempts, of the run that was planned at `planned_at`.
     #[must_use]
     pub fn without_attempts(

@@ -1,10 +1,10 @@
 //! Files of hosts for `vigie apply`: a map whose list `hosts` has the fields of `/hosts`. Without I/O.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::duplicate_errors::duplicate_errors;
 use super::field::Field;
 use super::reader::{FieldReader, InputFormat, reject_secret_sources};
 use super::table::hosts::HOST;
@@ -108,19 +108,8 @@ pub fn metrics_url_error(fields: &Map<String, Value>, node: &Node) -> Option<Val
 /// Returns the errors of names that several hosts have.
 #[must_use]
 pub fn duplicate_name_errors(hosts: &[FileHost]) -> Vec<ValidationError> {
-    let mut first_uses: HashMap<&str, &FileHost> = HashMap::new();
-    let mut errors = Vec::new();
-    for host in hosts {
-        let Some(first) = first_uses.get(host.name.as_str()) else {
-            first_uses.insert(&host.name, host);
-            continue;
-        };
-        let Position { line, column } = first.position;
-        let message = format!("`name` `{}` is already in use by {}:{line}:{column}", host.name, first.file);
-        let error = ValidationError::new(ValidationErrorKind::DuplicateField, "name", host.position, message);
-        errors.push(error.with_file(&host.file).with_hint("names of hosts are unique over all files"));
-    }
-    errors
+    let uses = hosts.iter().map(|host| (host.name.as_str(), &host.file, host.position));
+    duplicate_errors("name", "names of hosts are unique over all files", uses)
 }
 
 /// Returns a host of the API as an entry of a file: the fields that differ from their defaults.

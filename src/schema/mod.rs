@@ -3,6 +3,7 @@
 pub mod blackout;
 mod browser_choice;
 pub mod dependency_circle;
+pub mod duplicate_errors;
 pub mod field;
 pub mod file_dependencies;
 pub mod host_file;

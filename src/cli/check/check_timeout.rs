@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::domain::{CheckResult, FailureKind, Outcome, Status};
+use crate::domain::{CheckResult, Outcome, Status};
 
 /// Longest time limit, in seconds.
 const MAX_SECONDS: f64 = 86_400.0;
@@ -36,8 +36,7 @@ impl CheckTimeout {
 
     /// Gives `result` the outcome of the time limit if its check was cancelled.
     pub(super) fn apply(self, result: &mut CheckResult) {
-        let last_failure = result.attempts.last().and_then(|attempt| attempt.failure.as_ref());
-        if last_failure.is_none_or(|failure| failure.kind != FailureKind::Cancelled) {
+        if !result.is_cancelled() {
             return;
         }
         let is_failed = matches!(self.outcome, Outcome::Error | Outcome::Unknown);

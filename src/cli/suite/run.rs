@@ -6,7 +6,6 @@ use tokio_util::sync::CancellationToken;
 use super::interruption::Interruption;
 use crate::cli::check_runner::CheckRunner;
 use crate::cli::test_report::{TestCase, TestOutcome, TestVerdict};
-use crate::domain::{CheckResult, FailureKind};
 use crate::schema::monitor_file::FileMonitor;
 
 /// How a suite runs.
@@ -66,7 +65,7 @@ async fn run_monitor(
         }
         tries += 1;
         let result = runner.check(&monitor.document, cancellation).await;
-        if is_cancelled(&result) {
+        if result.is_cancelled() {
             return TestOutcome::NotRun;
         }
         let outcome = TestOutcome::Finished { result: Box::new(result), tries };
@@ -74,9 +73,4 @@ async fn run_monitor(
             return outcome;
         }
     }
-}
-
-fn is_cancelled(result: &CheckResult) -> bool {
-    let last_failure = result.attempts.last().and_then(|attempt| attempt.failure.as_ref());
-    last_failure.is_some_and(|failure| failure.kind == FailureKind::Cancelled)
 }
