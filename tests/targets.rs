@@ -24,6 +24,7 @@ mod probe_http;
 mod probe_mail;
 mod probe_net;
 mod probe_project;
+mod prometheus;
 mod push_run;
 mod responder;
 mod security;

@@ -245,11 +245,16 @@ impl RunningServer {
     pub(super) fn router(&self, server: &ServerSettings, stop: &CancellationToken) -> axum::Router {
         let labels = server.metrics_properties.iter().map(|name| property_label(name)).collect();
         self.metrics.set_property_labels(labels);
+        if server.metrics_histograms {
+            self.metrics.enable_monitor_histograms();
+        }
         let page_state = PageState {
             monitor_reader: Arc::clone(&self.monitor_reader),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             metrics_properties: Arc::from(server.metrics_properties.as_slice()),
+            max_monitor_series: server.metrics_series,
+            metrics_permits: web::metrics_permits(),
             clock: Arc::clone(&self.clock),
         };
         let api_state = self.api_state();

@@ -79,8 +79,13 @@ fn every_environment_variable_that_a_page_names_exists() {
 #[test]
 fn every_metric_that_a_page_names_exists() {
     // The metrics endpoint lists only metrics that were counted already, so the sources are searched.
-    let sources = ["agent_metrics.rs", "metrics.rs", "process_metrics.rs"]
-        .map(|file| fs::read_to_string(root().join("src/telemetry").join(file)).unwrap());
+    let sources = [
+        "telemetry/agent_metrics.rs",
+        "telemetry/metrics.rs",
+        "telemetry/process_metrics.rs",
+        "export/metric_family.rs",
+    ]
+    .map(|file| fs::read_to_string(root().join("src").join(file)).unwrap());
     let texts = sources.iter().flat_map(|source| source.split('"').skip(1).step_by(2));
     let known: BTreeSet<&str> = texts.filter(|text| text.starts_with("vigie_")).collect();
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);

@@ -70,6 +70,7 @@ impl IngestWorker {
             match committed {
                 Ok(()) => {
                     self.metrics.record_commit(batch.results.len(), started.elapsed());
+                    self.metrics.record_stored_results(batch.results.iter());
                     self.record_recovery();
                     return Ok(());
                 }
