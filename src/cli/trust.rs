@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use rustls::{CertificateError, Error, RootCertStore};
+use rustls::{CertificateError, Error};
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 
-use crate::net::pinned_or_issued;
+use crate::net::{load_public_roots, pinned_or_issued};
 
 /// What a connection trusts in addition to the authorities of the system.
 #[derive(Clone, Debug, Default)]
@@ -23,8 +23,7 @@ pub(super) struct ServerTrust<'a> {
 impl ServerTrust<'_> {
     /// Returns a TLS connector that trusts these servers.
     pub(super) fn tls_connector(&self) -> anyhow::Result<tokio_rustls::TlsConnector> {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let mut roots = load_public_roots().roots;
         if let Some(file) = self.ca_file {
             let certificates: Result<Vec<_>, _> =
                 CertificateDer::pem_file_iter(file).and_then(Iterator::collect);

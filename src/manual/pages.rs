@@ -13,6 +13,7 @@ pub const PAGES: &[ManualPage] = pages![
     "index",
     "getting-started",
     "installation",
+    "packages",
     "configuration",
     "upgrade",
     "database",

@@ -52,8 +52,9 @@ pub use timed_stream::{IoTimestamps, TimedStream};
 #[cfg(feature = "legacy-tls")]
 pub use tls::LegacyTlsVersion;
 pub use tls::{
-    IdentityRequest, Pem, PresentedIdentity, PublicRoots, TlsClient, TlsOptions, TlsStream, TlsVersions,
-    TrustConfig, io_error_text, pinned_or_issued, warm_up_crypto, was_tls_session_resumed,
+    IdentityRequest, LoadedRoots, Pem, PresentedIdentity, PublicRoots, TlsClient, TlsOptions, TlsStream,
+    TlsVersions, TrustConfig, io_error_text, load_public_roots, pinned_or_issued, warm_up_crypto,
+    was_tls_session_resumed,
 };
 pub use traceroute::{
     HopReply, Route, RouteEnd, RouteHop, TracerouteMethod, TracerouteOptions, TracerouteResult,

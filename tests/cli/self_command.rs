@@ -51,6 +51,12 @@ fn a_host_that_lacks_something_is_told_what_to_do() {
     );
     let without_browsers = shell(&format!("PATH=/nowhere; exec \"$0\" self check --config {config}"));
     assert!(out(&without_browsers).contains("\nbrowsers      absent "), "{}", out(&without_browsers));
+    // No authority of the system, as in an empty container.
+    let without = shell(&format!(
+        "SSL_CERT_FILE=/dev/null SSL_CERT_DIR=/nowhere; export SSL_CERT_FILE SSL_CERT_DIR; exec \"$0\" self check --config {config}"
+    ));
+    let lines = out(&without);
+    assert!(lines.contains("\ncertificates  absent ") && lines.contains(" of Mozilla are used"), "{lines}");
     assert!(!data.exists(), "the check changes nothing");
 }
 

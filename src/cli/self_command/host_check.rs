@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use super::host_limits;
 use super::host_need::{Need, State};
 use crate::browser::{BrowserKind, BrowserPool};
-use crate::net::{NameServers, Net, PublicRoots};
+use crate::net::{NameServers, Net, PublicRoots, load_public_roots};
 use crate::settings::{HostedLocation, Settings};
 
 /// Looks at everything.
@@ -63,13 +63,16 @@ fn certificates(location: &HostedLocation) -> Need {
     if location.net.trust_config.public_roots == PublicRoots::None {
         return Need::ready(NAME, "only the authorities of the settings are trusted");
     }
-    let loaded = rustls_native_certs::load_native_certs();
-    match loaded.certs.len() {
+    let loaded = load_public_roots();
+    match loaded.system_certificates.len() {
         0 => Need::unmet(
             NAME,
-            State::Lacking,
-            "the system trusts no authority, so that every https site fails",
-            Some("apt-get install ca-certificates"),
+            State::Absent,
+            &format!(
+                "the system trusts none; the {} of Mozilla are used that are built in",
+                loaded.roots.len()
+            ),
+            Some("TLS to PostgreSQL needs them, and updates: apt-get install ca-certificates"),
         ),
         count => Need::ready(NAME, format!("{count} authorities of the system")),
     }

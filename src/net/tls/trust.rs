@@ -15,6 +15,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, TrustAnchor};
 use x509_parser::prelude::{FromDer, X509Certificate};
 
+use super::public_roots::{LoadedRoots, load_public_roots};
 use crate::domain::{
     AllowedAccounts, EgressPrincipal, Failure, FailureKind, Phase, Timestamp, replace_control_chars,
 };
@@ -307,13 +308,8 @@ impl PublicAuthorities {
 }
 
 fn load_system_roots() -> PublicAuthorities {
-    // Single files that cannot be read or parsed are skipped, as other programs do.
-    let mut authorities =
-        PublicAuthorities::from_certificates(&rustls_native_certs::load_native_certs().certs);
-    if authorities.roots.is_empty() {
-        authorities.roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    authorities
+    let LoadedRoots { roots, system_certificates } = load_public_roots();
+    PublicAuthorities { roots, dates: root_dates(&system_certificates).into() }
 }
 
 /// Returns the SHA-256 of name and key of an authority.
