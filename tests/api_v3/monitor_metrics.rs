@@ -113,7 +113,7 @@ fn monitors_of(page: &str) -> BTreeSet<i64> {
     ids.map(|id| id.parse().unwrap()).collect()
 }
 
-fn series<'a>(page: &'a str, monitor: i64) -> Vec<&'a str> {
+fn series(page: &str, monitor: i64) -> Vec<&str> {
     let own = format!("{{monitor=\"{monitor}\"");
     page.lines().filter(|line| line.contains(&own)).collect()
 }
