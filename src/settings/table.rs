@@ -174,7 +174,7 @@ pub static SETTINGS: &[Setting] = &[
         "server.metrics_series",
         int_range(2, 1_000),
         "10",
-        "Maximum number of series of a monitor in /metrics/monitors, without histograms. A monitor with TLS needs about\n14, and 13 more for each further location.",
+        "Maximum number of series of a monitor in /metrics/monitors, without histograms. A monitor with TLS needs\nabout 14, and 13 more for each further location.",
     ),
     Setting::new(
         "server.metrics_histograms",
