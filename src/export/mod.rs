@@ -5,7 +5,7 @@ mod monitor_exposition;
 mod monitor_sample;
 mod open_metrics;
 
-pub use metric_family::{METRIC_NAMES, MetricFamily};
+pub use metric_family::METRIC_NAMES;
 pub use monitor_exposition::MonitorExposition;
 pub use monitor_sample::{BudgetSample, LocationSample, MonitorSample, ResultFigures};
 pub use open_metrics::push_label;

@@ -15,9 +15,10 @@ use tower::ServiceExt;
 use vigie::domain::{
     Attempt, CheckResult, CustomerId, LocationId, MonitorId, Outcome, Phase, Phases, Role, StepResult,
 };
+use vigie::pipeline::next_monitor_state;
 use vigie::schema::{MonitorDocument, SecretMode};
 use vigie::settings::property_label;
-use vigie::store::{Ingest, IngestBatch, MonitorLocationState};
+use vigie::store::{Ingest, IngestBatch};
 use vigie::telemetry::Metrics;
 use vigie::web::{self, PageAuth, PageState};
 
@@ -87,19 +88,7 @@ impl World {
             warnings: vec![],
         });
         result.details.steps.push(StepResult::new(1, "first".to_owned(), 0));
-        let state = MonitorLocationState {
-            monitor_id: result.monitor_id,
-            location_id: result.location_id,
-            check_id: result.check_id,
-            planned_at: result.planned_at,
-            outcome,
-            status: result.status,
-            duration_us: result.duration_us,
-            streak_started_at: result.planned_at,
-            streak: 1,
-            last_slot_at: Some(result.planned_at),
-            last_full_page_at: None,
-        };
+        let state = next_monitor_state(None, &result).unwrap();
         let batch =
             IngestBatch { results: vec![result], location_states: vec![state], ..IngestBatch::default() };
         self.metrics.record_stored_results(batch.results.iter());
