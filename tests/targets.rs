@@ -16,6 +16,7 @@ mod hostagent;
 mod nats_bus;
 mod net;
 mod notify;
+mod otlp;
 mod page;
 mod probe_api;
 mod probe_ftp;

@@ -57,6 +57,7 @@ pub const PAGES: &[ManualPage] = pages![
     "reports",
     "as-code",
     "nagios",
+    "opentelemetry",
     "api",
     "operations",
     "runbook",

@@ -19,6 +19,7 @@ use super::labels::{
     EventLabels, FailureLabels, HousekeepingJobLabels, ItemKindLabels, MissedRunLabels, MonitorTypeLabels,
     NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, TaskLabels,
 };
+use super::otlp_metrics::OtlpMetrics;
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
 use crate::domain::{
@@ -86,6 +87,7 @@ pub struct Metrics {
     spool_bytes: Gauge,
     spool_dropped: Family<ItemKindLabels, Counter>,
     agent_source: AgentSource,
+    otlp: OtlpMetrics,
 }
 
 impl Default for Metrics {
@@ -99,8 +101,10 @@ impl Metrics {
     /// that a first failure is an increase instead of a new series.
     #[must_use]
     pub fn new() -> Self {
+        let mut registry = Registry::default();
         let metrics = Self {
-            registry: Registry::default(),
+            otlp: OtlpMetrics::register(&mut registry),
+            registry,
             check_results: Family::default(),
             monitors_by_property: Family::default(),
             property_labels: OnceLock::new(),
@@ -267,6 +271,12 @@ impl Metrics {
     /// Sets the lookup of the agents on other hosts; only the first call counts.
     pub fn set_agent_lookup(&self, lookup: AgentLookup) {
         self.agent_source.set(lookup);
+    }
+
+    /// Returns the metrics of the export by OTLP.
+    #[must_use]
+    pub const fn otlp(&self) -> &OtlpMetrics {
+        &self.otlp
     }
 
     /// Sets the labels of the counts by property; only the first call counts.

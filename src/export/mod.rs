@@ -1,0 +1,3 @@
+//! Results to others: what Vigie measures, for the tools that people already have.
+
+pub mod otlp;
