@@ -83,6 +83,7 @@ fn every_metric_that_a_page_names_exists() {
     let sources = [
         "telemetry/agent_metrics.rs",
         "telemetry/metrics.rs",
+        "telemetry/otlp_metrics.rs",
         "telemetry/process_metrics.rs",
         "export/metric_family.rs",
     ]
