@@ -94,8 +94,8 @@ pub fn settings(receiver: &Receiver) -> OtlpSettings {
 
 /// Returns the bodies that `receiver` got at `path`, as JSON.
 pub fn json_bodies(receiver: &Receiver, path: &str) -> Vec<String> {
-    let line = format!("POST {path} HTTP/1.1");
-    receiver.requests().iter().filter(|request| request.line == line).map(json_body).collect()
+    let end = format!("{path} HTTP/1.1");
+    receiver.requests().iter().filter(|request| request.line.ends_with(&end)).map(json_body).collect()
 }
 
 pub fn json_body(request: &Request) -> String {

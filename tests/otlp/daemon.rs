@@ -60,7 +60,7 @@ async fn a_server_exports_what_it_stores_and_sends_the_rest_when_it_stops() {
     .unwrap();
     assert!(receiver.requests().is_empty(), "they wait for others");
     daemon.signal(Signal::SIGTERM);
-    let daemon = tokio::task::spawn_blocking(move || {
+    let mut daemon = tokio::task::spawn_blocking(move || {
         let mut daemon = daemon;
         daemon.wait_for_exit();
         daemon

@@ -134,10 +134,10 @@ async fn a_receiver_that_is_away_costs_the_oldest_results_and_a_bounded_time() {
     // With the right address, what waits is sent at once: the newest ones.
     settings.endpoint = receiver.url("").parse().unwrap();
     export.handle.set_settings(Some(settings));
-    export.wait_for_series("vigie_otlp_items_total{signal=\"metrics\",outcome=\"accepted\"}", 54).await;
     let minute = |nanos: u64| (nanos / 1_000_000_000 - 1_767_225_600) / 60;
-    let newest = points(&receiver).iter().map(|(.., point)| minute(point.time_unix_nano)).max();
-    assert_eq!(newest, Some(25));
+    let newest =
+        |receiver: &Receiver| points(receiver).iter().map(|(.., point)| minute(point.time_unix_nano)).max();
+    wait_for(&receiver, |receiver| (newest(receiver) == Some(25)).then_some(())).await;
     let oldest = points(&receiver).iter().map(|(.., point)| minute(point.time_unix_nano)).min();
     assert!(oldest >= Some(16), "{oldest:?}");
 }

@@ -15,7 +15,7 @@ pub(super) fn retry_delay(failures: u32, retry_after: Option<Duration>, jitter: 
     }
     let doubled = INITIAL_DELAY.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
     let longest = doubled.min(MAX_DELAY);
-    longest - longest / 4 * u32::from(jitter) / 255
+    longest.saturating_sub(longest / 4 * u32::from(jitter) / 255)
 }
 
 #[cfg(test)]

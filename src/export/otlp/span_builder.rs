@@ -24,7 +24,8 @@ pub(super) enum SpanKind {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Span {
     trace_id: String,
-    span_id: String,
+    #[serde(rename = "spanId")]
+    id: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     parent_span_id: String,
     name: String,
@@ -102,7 +103,7 @@ impl SpanBuilder {
         let error = new.error.map(|message| SpanStatus { code: 2, message });
         self.spans.push(Span {
             trace_id: self.trace_id.clone(),
-            span_id: span_id.clone(),
+            id: span_id.clone(),
             parent_span_id: new.parent.unwrap_or_default().to_owned(),
             name: new.name,
             kind: new.kind as u8,

@@ -55,7 +55,9 @@ mod tests {
 
     fn phases(durations: &[(Phase, u64)]) -> Phases {
         let mut phases = Phases::default();
-        durations.iter().for_each(|(phase, micros)| phases.set(*phase, Duration::from_micros(*micros)));
+        for (phase, micros) in durations {
+            phases.set(*phase, Duration::from_micros(*micros));
+        }
         phases
     }
 
