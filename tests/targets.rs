@@ -16,6 +16,7 @@ mod hostagent;
 mod nats_bus;
 mod net;
 mod notify;
+mod otlp;
 mod packages;
 mod page;
 mod probe_api;

@@ -59,6 +59,7 @@ pub const PAGES: &[ManualPage] = pages![
     "as-code",
     "nagios",
     "prometheus",
+    "opentelemetry",
     "api",
     "operations",
     "runbook",

@@ -22,6 +22,7 @@ use super::labels::{
     NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, TaskLabels,
 };
 use super::monitor_histograms::MonitorHistograms;
+use super::otlp_metrics::OtlpMetrics;
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
 use crate::domain::{CheckResult, CustomerId, NotificationMethod, Outcome, Timestamp, duration_micros};
@@ -89,6 +90,7 @@ pub struct Metrics {
     agent_source: AgentSource,
     /// Set when the histograms of monitors are counted.
     monitor_histograms: OnceLock<MonitorHistograms>,
+    otlp: OtlpMetrics,
 }
 
 impl Default for Metrics {
@@ -102,8 +104,10 @@ impl Metrics {
     /// that a first failure is an increase instead of a new series.
     #[must_use]
     pub fn new() -> Self {
+        let mut registry = Registry::default();
         let metrics = Self {
-            registry: Registry::default(),
+            otlp: OtlpMetrics::register(&mut registry),
+            registry,
             check_results: Family::default(),
             monitors_by_property: Family::default(),
             property_labels: OnceLock::new(),
@@ -254,6 +258,12 @@ impl Metrics {
     /// Sets the lookup of the agents on other hosts; only the first call counts.
     pub fn set_agent_lookup(&self, lookup: AgentLookup) {
         self.agent_source.set(lookup);
+    }
+
+    /// Returns the metrics of the export by OTLP.
+    #[must_use]
+    pub const fn otlp(&self) -> &OtlpMetrics {
+        &self.otlp
     }
 
     /// Sets the labels of the counts by property; only the first call counts.

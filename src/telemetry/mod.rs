@@ -8,6 +8,7 @@ mod labels;
 mod logs;
 mod metrics;
 mod monitor_histograms;
+mod otlp_metrics;
 mod process_metrics;
 mod supervised_task;
 mod task_health;
@@ -21,6 +22,7 @@ pub use logs::{
 };
 pub use metrics::{Metrics, PropertyCount, RunnerLoad};
 pub use monitor_histograms::{DurationHistogram, MonitorHistograms};
+pub use otlp_metrics::{OTLP_SIGNALS, OtlpMetrics};
 pub use supervised_task::{SupervisedTask, TaskFuture, panic_message};
 pub use task_health::{STUCK_AFTER, TaskHeartbeat, TaskRegistry};
 pub use task_name::TaskName;

@@ -42,8 +42,7 @@ pub const LAYERS: &[(&str, &str)] = &[
          webpage forward_proxy subprocess browser",
     ),
     ("notify", "syntax redaction texts telemetry vault net protocol"),
-    // The metrics of monitors: values come in, text goes out.
-    ("export", "telemetry"),
+    ("export", "syntax redaction telemetry vault net protocol"),
     ("store", "syntax schema telemetry"),
     ("bus", "schedule schema telemetry"),
     // Layer 4.

@@ -81,7 +81,7 @@ fn every_environment_variable_that_a_page_names_exists() {
 #[test]
 fn every_metric_that_a_page_names_exists() {
     // The metrics endpoint lists only metrics that were counted already, so the sources are searched.
-    let sources = ["agent_metrics.rs", "metrics.rs", "process_metrics.rs"]
+    let sources = ["agent_metrics.rs", "metrics.rs", "otlp_metrics.rs", "process_metrics.rs"]
         .map(|file| fs::read_to_string(root().join("src/telemetry").join(file)).unwrap());
     let texts = sources.iter().flat_map(|source| source.split('"').skip(1).step_by(2));
     let of_server = texts.filter(|text| text.starts_with("vigie_"));

@@ -2,6 +2,7 @@
 //! goes on.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,7 +30,10 @@ impl IngestWorker {
         let mut parts = VecDeque::from([batch]);
         while let Some(part) = parts.pop_front() {
             let error = match self.commit_with_retry(&part).await {
-                Ok(()) => continue,
+                Ok(()) => {
+                    self.notify_observer(&part);
+                    continue;
+                }
                 Err(CommitStopped::Closed) => {
                     tracing::error!(
                         results = part.results.len(),
@@ -55,6 +59,15 @@ impl IngestWorker {
         }
         self.record_recovery();
         true
+    }
+
+    /// Shows the results of a commit to the observer; a panic of it concerns nobody else.
+    fn notify_observer(&self, part: &IngestBatch) {
+        let Some(observer) = self.observer.get() else { return };
+        if catch_unwind(AssertUnwindSafe(|| observer.on_committed(&part.results))).is_err() {
+            self.heartbeat.record_panic();
+            tracing::error!(results = part.results.len(), "failed to pass on stored results: it panicked");
+        }
     }
 
     /// Commits until it succeeds, the store is closed, or the fault lies in the batch.
