@@ -107,7 +107,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// How errors of a command line are printed, and the exit code of wrong use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ErrorStyle {
-    /// `check` as a plugin of Nagios: to standard output.
+    /// `check` and `results` as a plugin of Nagios: to standard output.
     Plugin,
     Check,
     Other,
@@ -115,12 +115,13 @@ enum ErrorStyle {
 
 impl ErrorStyle {
     fn for_command_line(args: &[OsString]) -> Self {
-        if args.get(1).is_none_or(|command| command != "check") {
-            return Self::Other;
-        }
         let is_plugin = args.iter().any(|argument| argument == "--format=nagios")
             || args.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "nagios");
-        if is_plugin { Self::Plugin } else { Self::Check }
+        match args.get(1).and_then(|command| command.to_str()) {
+            Some("check" | "results") if is_plugin => Self::Plugin,
+            Some("check") => Self::Check,
+            _ => Self::Other,
+        }
     }
 
     const fn usage_exit_code(self) -> u8 {

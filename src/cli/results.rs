@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use comfy_table::{Cell, CellAlignment};
 
+use super::check::{exit_code, render_nagios_result};
+use super::output::UsageError;
 use super::render::escape_controls;
 use super::source::SourceArgs;
 use super::style::Style;
@@ -25,7 +27,11 @@ Examples:
   vigie results --outcome error --limit 100  failures only
   vigie results --data /var/lib/vigie        without a server
   vigie results --config /etc/vigie.yaml     from the database of the settings
-  vigie results --json | jq '.[].total_us'   for other programs")]
+  vigie results --json | jq '.[].total_us'   for other programs
+  vigie results shop --from 10m --format nagios
+                                             the newest one as a state of Nagios, if it is recent
+
+With `--format nagios`, the exit code is that of `vigie check`: 0 ok, 1 warning, 2 error, 3 unknown.")]
 pub(super) struct Args {
     /// Only of this monitor: its id or its name
     monitor: Option<String>,
@@ -38,20 +44,42 @@ pub(super) struct Args {
     /// Only planned before: a time, a day, or an age such as `2h`
     #[arg(long, value_name = "WHEN", value_parser = TimeArgument::parse)]
     thru: Option<TimeArgument>,
-    /// Most rows to show
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    limit: u32,
+    /// Most rows to show [default: 20]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: Option<u32>,
     /// Number of the newest rows to skip
     #[arg(long, default_value_t = 0)]
     offset: u64,
     /// Print a JSON array of results
     #[arg(long)]
     json: bool,
+    /// Print in this format; `nagios` prints the newest result of one monitor, as a plugin does
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
+    format: Option<ResultsFormat>,
     #[command(flatten)]
     source: SourceArgs,
 }
 
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ResultsFormat {
+    /// A table for people.
+    Text,
+    /// JSON, as with `--json`.
+    Json,
+    /// A line with performance data, as plugins of Nagios, Icinga and Checkmk print it.
+    Nagios,
+}
+
+/// Rows of a list without `--limit`.
+const DEFAULT_LIMIT: u32 = 20;
+
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let default_format = if args.json { ResultsFormat::Json } else { ResultsFormat::Text };
+    let format = args.format.unwrap_or(default_format);
+    if format == ResultsFormat::Nagios {
+        require_one_result(&args)?;
+    }
     super::process::build_single_threaded_runtime()?.block_on(async {
         let mut source = args.source.open().await?;
         let monitors = match &args.monitor {
@@ -67,18 +95,46 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             outcomes: args.outcome,
             customer: None,
         };
-        let page = source.results(filter, Pagination { limit: args.limit, offset: args.offset }).await?;
-        if args.json {
-            output::print(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
-        } else {
-            let locations = source.locations().await?;
-            let mut text = render_results(&page.results, &locations, Style::for_stdout());
-            let shown_count = page.results.len();
-            text.push_str(&Style::for_stdout().dim(&format!("{shown_count} of {} results", page.total)));
-            output::print(&format!("{text}\n"))?;
+        let is_nagios = format == ResultsFormat::Nagios;
+        let limit = args.limit.unwrap_or(if is_nagios { 1 } else { DEFAULT_LIMIT });
+        let page = source.results(filter, Pagination { limit, offset: args.offset }).await?;
+        match format {
+            ResultsFormat::Json => {
+                output::print(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
+            }
+            ResultsFormat::Text => {
+                let locations = source.locations().await?;
+                let mut text = render_results(&page.results, &locations, Style::for_stdout());
+                let shown_count = page.results.len();
+                text.push_str(&Style::for_stdout().dim(&format!("{shown_count} of {} results", page.total)));
+                output::print(&format!("{text}\n"))?;
+            }
+            ResultsFormat::Nagios => {
+                let name = args.monitor.as_deref().unwrap_or_default();
+                let Some(result) = page.results.first() else {
+                    anyhow::bail!("no result of `{name}` matches the options");
+                };
+                output::print(&render_nagios_result(result))?;
+                return Ok(ExitCode::from(exit_code(result.outcome)));
+            }
         }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Refuses what does not select the newest result of one monitor.
+fn require_one_result(args: &Args) -> anyhow::Result<()> {
+    if args.monitor.is_none() {
+        let hint = "name it by its id or name: `vigie results shop --format nagios`".to_owned();
+        return Err(UsageError::with_hint("`--format nagios` is for one monitor", Some(hint)));
+    }
+    if args.limit.is_some() {
+        return Err(UsageError::with_hint(
+            "`--format nagios` prints one result: `--limit` has no effect",
+            None,
+        ));
+    }
+    Ok(())
 }
 
 fn parse_outcome(name: &str) -> Result<Outcome, String> {

@@ -3,12 +3,15 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use vigie::domain::{CustomerId, MonitorType, Timestamp};
 use vigie::schema::{MonitorDocument, MonitorMetadata, Origin};
 use vigie::store::{ConfigChange, ConfigStore, NewMonitor, PostgresStore, Store};
 
+use crate::cli::support::Targets;
+use crate::daemon::process::{Daemon, tcp_monitor};
 use crate::support::binary::{err, out, vigie};
 use crate::support::postgres::SharedDatabase;
 
@@ -60,6 +63,50 @@ fn load_results(folder: &Path) {
         ["load", "--monitors", "3", "--interval", "1", "--type", "tcp", "--duration", "1", "--data", data];
     let output = vigie(&run);
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+}
+
+#[test]
+fn the_newest_result_is_a_state_of_nagios() {
+    let targets = Targets::start();
+    let closed = crate::support::closed::ClosedPort::new();
+    let monitors = tcp_monitor("open", targets.at().tcp.port()) + &tcp_monitor("closed", closed.at.port());
+    let daemon = Daemon::start(&monitors);
+    let data = daemon.folder.path().join("data");
+    let data = data.to_str().unwrap();
+    let read = |args: &[&str]| {
+        let output = vigie(&[&["results", "--data", data, "--format", "nagios"][..], args].concat());
+        assert_eq!(err(&output), "", "{args:?}");
+        (output.status.code().unwrap(), out(&output))
+    };
+    let read_result = |args: &[&str]| {
+        let deadline = Instant::now() + Duration::from_secs(40);
+        loop {
+            let (code, text) = read(args);
+            // The first checks run when the server has started.
+            if !text.contains("matches the options") {
+                return (code, text);
+            }
+            assert!(Instant::now() < deadline, "{args:?}: {text}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let (code, text) = read_result(&["open", "--from", "1h"]);
+    assert!(code == 0 && text.starts_with("OK: open: in ") && text.contains(" | time="), "{text}");
+    let (code, text) = read_result(&["closed"]);
+    assert!(code == 2 && text.starts_with("CRITICAL: closed: ") && text.contains("refused"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    for (args, message) in [
+        (vec!["open", "--thru", "2020-01-01"], "no result of `open` matches the options"),
+        (vec!["opne"], "did you mean `open`?"),
+        (vec![], "`--format nagios` is for one monitor"),
+        (vec!["open", "--limit", "2"], "`--limit` has no effect"),
+    ] {
+        let (code, text) = read(&args);
+        assert!(
+            code == 3 && text.starts_with("UNKNOWN: ") && text.contains(message),
+            "{args:?}: {code} {text}"
+        );
+    }
 }
 
 #[test]

@@ -17,5 +17,6 @@ mod variables;
 mod worst_outcome;
 
 pub(super) use command::{Args, run};
-pub(super) use nagios::render_nagios_error;
+pub(super) use nagios::{render_nagios_error, render_nagios_result};
 pub(super) use variables::split_variables;
+pub(super) use worst_outcome::exit_code;

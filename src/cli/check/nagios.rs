@@ -42,6 +42,11 @@ pub(super) fn render_nagios(
     out
 }
 
+/// Renders a stored result as one line.
+pub(in crate::cli) fn render_nagios_result(result: &CheckResult) -> String {
+    render_nagios(std::slice::from_ref(result), &Thresholds::default(), &[], 0)
+}
+
 /// Renders an error that kept the check from running.
 pub(in crate::cli) fn render_nagios_error(message: &str) -> String {
     let lines = message.trim_end().lines().filter(|line| !line.trim().is_empty());

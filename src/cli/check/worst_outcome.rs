@@ -14,7 +14,7 @@ pub(super) fn worst_outcome(outcomes: impl Iterator<Item = Outcome>) -> Outcome 
 }
 
 /// Returns the exit code for `outcome`.
-pub(super) const fn exit_code(outcome: Outcome) -> u8 {
+pub(in crate::cli) const fn exit_code(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Ok => 0,
         Outcome::Warning => 1,
