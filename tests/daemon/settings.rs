@@ -569,6 +569,9 @@ fn other_value(setting: &Setting) -> Option<String> {
         ("locations", _) => "[{id: 4, name: other}]".to_owned(),
         ("alerts.trap_enterprise", _) => "1.3.6.1.4.1.4".to_owned(),
         ("mobile.profiles", _) => "[{subtype: 1, name: other}]".to_owned(),
+        ("otlp.headers" | "otlp.resource", _) => "[{name: other, value: other}]".to_owned(),
+        ("otlp.accounts", _) => "4".to_owned(),
+        ("otlp.signals", _) => "logs".to_owned(),
         // These need files or other settings.
         (
             "certificates"
@@ -603,10 +606,11 @@ fn effective_values(settings: &Settings) -> String {
     text.split(" raw_values: ").next().unwrap().to_owned()
 }
 
-/// Returns settings with `setting` at `value`, of a process that sends mail and text messages.
+/// Returns settings with `setting` at `value`, of a process that sends mail and text messages, and results to a collector.
 fn load_with(setting: Option<(&Setting, &str)>) -> Settings {
     let mut text =
         "mail: {server: 'mail.test:25', from: a@b.test}\nsms: {url: 'https://sms.test/'}\n".to_owned();
+    let collector = "http://collector.test:4318".to_owned();
     let mut sources = SettingSources::default();
     match setting {
         Some((setting, value)) if matches!(setting.setting_type, SettingType::MapList(_)) => {
@@ -619,6 +623,7 @@ fn load_with(setting: Option<(&Setting, &str)>) -> Settings {
         Some((setting, value)) => sources.flags = vec![(setting.path, value.to_owned())],
         None => {}
     }
+    sources.flags.push(("otlp.endpoint", collector));
     let folder = tempfile::tempdir().unwrap();
     sources.file = Some(folder.path().join("vigie.yaml"));
     std::fs::write(sources.file.as_ref().unwrap(), text).unwrap();

@@ -18,7 +18,9 @@ const MILLI: u64 = 1_000_000;
 
 fn phases(durations: &[(Phase, u64)]) -> Phases {
     let mut phases = Phases::default();
-    durations.iter().for_each(|(phase, millis)| phases.set(*phase, Duration::from_millis(*millis)));
+    for (phase, millis) in durations {
+        phases.set(*phase, Duration::from_millis(*millis));
+    }
     phases
 }
 

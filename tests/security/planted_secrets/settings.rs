@@ -57,11 +57,16 @@ pub fn settings(
         std::fs::write(folder.join(name), content).unwrap();
         folder.join(name).display().to_string()
     };
-    // Lines of a mail server are short: it repeats its own password alone.
+    // Lines of a mail server are short: it repeats its own password alone. A collector learns of its own field alone.
     let repeated_by_mail_server = Repeated::default();
+    let repeated_by_collector = Repeated::default();
     let mut secret_file = |place: &str| {
         let secret = plants.plant(place);
-        let repeated = if place.starts_with("mail.") { &repeated_by_mail_server } else { repeated };
+        let repeated = match place.split('.').next() {
+            Some("mail") => &repeated_by_mail_server,
+            Some("otlp") => &repeated_by_collector,
+            _ => repeated,
+        };
         repeated.add(vec![secret.clone()]);
         write(place, secret.as_bytes())
     };
@@ -70,6 +75,7 @@ pub fn settings(
     let location_password = secret_file("location.proxy_password_file");
     let other_location_password = secret_file("locations.proxy_password_file");
     let certificate_password = secret_file("certificates.password_file");
+    let collector_header = secret_file("otlp.headers.value_file");
     let client = Authority::new("client").issue(&["client.test"], (2020, 2090));
     let archive = pkcs12(&client, &std::fs::read_to_string(&certificate_password).unwrap());
     // What stands before the first slash of a plant is looked for.
@@ -83,6 +89,7 @@ pub fn settings(
     };
     let gateway = echoes::serve(echoes::webhook, repeated, messages, None);
     let heartbeat = echoes::serve(echoes::webhook, &Repeated::default(), messages, None);
+    let collector = echoes::serve(echoes::webhook, &repeated_by_collector, messages, None);
     let (sms_url, heartbeat_url) = (url("sms.url", gateway, plants), url("heartbeat.url", heartbeat, plants));
     let mail = echoes::serve(echoes::mail, &repeated_by_mail_server, messages, None);
     let [proxy, socks] = [echoes::proxy, echoes::socks].map(
@@ -105,6 +112,11 @@ alerts: {{per_minute: 0}}
 mail: {{server: '127.0.0.1:{mail}', tls: none, username: monitor, password_file: '{mail_password}'}}
 sms: {{url: '{sms_url}', username: monitor, password_file: '{sms_password}'}}
 heartbeat: {{url: '{heartbeat_url}'}}
+otlp:
+  endpoint: 'http://127.0.0.1:{collector}'
+  headers: [{{name: X-Api-Key, value_file: '{collector_header}'}}]
+  batch_seconds: 1
+  compression: none
 location: {{proxy: '127.0.0.1:{proxy}', proxy_username: monitor, proxy_password_file: '{location_password}'}}
 locations:
 - {{id: 2, name: other, proxy: '127.0.0.1:{proxy}', proxy_username: monitor, proxy_password_file: '{other_location_password}'}}
