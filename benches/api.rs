@@ -1,6 +1,6 @@
 //! Version 3 of a real server over loopback: monitors created over 16 connections, pages of 100 from all over the list,
-//! and the whole list in one response, with the memory of the server before and after. The server plans and runs the
-//! created monitors meanwhile.
+//! and the whole list in one response, with the memory of the server before and after; then the metrics of all monitors.
+//! The server plans and runs the created monitors meanwhile.
 //!
 //! `cargo bench --bench api` creates 100,000 monitors; `-- --quick` 5,000; `-- --monitors N` sets the number.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
@@ -104,7 +104,7 @@ async fn run(monitors: u64) {
 
     let before = server.rss();
     let started = Instant::now();
-    let (bytes, peak) = client.stream(&mut connection, "/api/v3/monitors", || server.rss()).await;
+    let (bytes, peak) = client.stream(&mut connection, "/api/v3/monitors", "identity", || server.rss()).await;
     println!(
         "list     {monitors} monitors in one answer: {} MB in {:.1} s; RSS {} MB before, {} MB at most",
         bytes >> 20,
@@ -112,6 +112,22 @@ async fn run(monitors: u64) {
         before >> 20,
         peak.max(before) >> 20,
     );
+
+    // The first page reads the last result of each monitor, the others those that have changed.
+    for (page, encoding) in [("first", "identity"), ("again", "identity"), ("gzip", "gzip"), ("gzip", "gzip")]
+    {
+        let before = server.rss();
+        let started = Instant::now();
+        let (bytes, peak) =
+            client.stream(&mut connection, "/metrics/monitors", encoding, || server.rss()).await;
+        println!(
+            "metrics  of {monitors} monitors, {page}: {:.1} MB in {:.2} s; RSS {} MB before, {} MB at most",
+            bytes as f64 / 1e6,
+            started.elapsed().as_secs_f64(),
+            before >> 20,
+            peak.max(before) >> 20,
+        );
+    }
 }
 
 /// Creates until there are `monitors`; returns the duration of the longest call.
@@ -169,6 +185,7 @@ impl Client {
         connection: &mut Connection,
         method: &str,
         path: &str,
+        encoding: &str,
         body: Option<&Value>,
     ) -> http::Response<hyper::body::Incoming> {
         let request = Request::builder()
@@ -176,6 +193,7 @@ impl Client {
             .uri(path)
             .header("host", self.address.to_string())
             .header("authorization", format!("Bearer {}", self.token))
+            .header("accept-encoding", encoding)
             .header("content-type", "application/json");
         let body = body.map(Value::to_string).unwrap_or_default();
         connection.ready().await.unwrap();
@@ -189,7 +207,7 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> (StatusCode, Bytes) {
-        let response = self.start_request(connection, method, path, body).await;
+        let response = self.start_request(connection, method, path, "identity", body).await;
         let status = response.status();
         (status, response.into_body().collect().await.unwrap().to_bytes())
     }
@@ -200,14 +218,23 @@ impl Client {
         response
     }
 
-    /// Reads the response to `path` frame by frame; returns its size in bytes and the greatest value of `watch`.
-    async fn stream(&self, connection: &mut Connection, path: &str, watch: impl Fn() -> u64) -> (u64, u64) {
-        let mut body = self.start_request(connection, "GET", path, None).await.into_body();
-        let (mut bytes, mut peak, mut frames) = (0, 0, 0_u32);
+    /// Reads the response to `path` in `encoding` frame by frame; returns its size in bytes and the greatest value of
+    /// `watch`.
+    async fn stream(
+        &self,
+        connection: &mut Connection,
+        path: &str,
+        encoding: &str,
+        watch: impl Fn() -> u64,
+    ) -> (u64, u64) {
+        let response = self.start_request(connection, "GET", path, encoding, None).await;
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        let mut body = response.into_body();
+        let (mut bytes, mut peak, mut frames) = (0, watch(), 0_u32);
         while let Some(frame) = body.frame().await {
             bytes += frame.unwrap().data_ref().map_or(0, Bytes::len) as u64;
             frames += 1;
-            if frames.is_multiple_of(50) {
+            if frames.is_multiple_of(20) {
                 peak = peak.max(watch());
             }
         }

@@ -7,7 +7,7 @@
 //! | 0 | [`domain`] ids, runs, results; [`clock`] time as a trait; [`sync`] locks; [`manual`] pages of the manual |
 //! | 1 | [`syntax`] texts with positions; [`redaction`] masking of secrets; [`script`] browser scripts; [`project`] SoapUI projects; [`evaluate`] and [`schedule`] pure decisions; [`schema`] the field table and its forms; [`alerting`] the alert state of a monitor |
 //! | 2 | [`telemetry`] logs and metrics; [`vault`] secrets at rest; [`net`] sockets; [`protocol`] exchanges over them; [`webpage`] objects of a page; [`forward_proxy`], [`subprocess`] and, built on them, [`browser`] |
-//! | 3 | [`probe`] checks of each kind; [`notify`] notification channels; [`store`] persistence; [`bus`] what goes between control plane and locations |
+//! | 3 | [`probe`] checks of each kind; [`notify`] notification channels; [`export`] results for other systems; [`store`] persistence; [`bus`] what goes between control plane and locations |
 //! | 4 | [`agent`] attempts, retries, limits and the runner of a location |
 //! | 5 | [`catalog`] read models; [`pipeline`] from results to alerts and their delivery; [`service`] use cases |
 //! | 6 | [`api`], [`web`] HTTP APIs and web pages |
@@ -41,6 +41,7 @@ pub mod vault;
 pub mod webpage;
 
 pub mod bus;
+pub mod export;
 pub mod notify;
 pub mod probe;
 pub mod store;

@@ -9,23 +9,26 @@ use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
 use super::execution_context::ExecutionContext;
-use crate::domain::{Failure, FailureKind, Fault, Observation, Phase};
+use crate::domain::{Failure, FailureKind, Fault, Observation, Phase, TraceId};
 use crate::net::Deadline;
 use crate::probe::ProbeContext;
 
 /// Makes one attempt of `assignment`. It ends at its timeout even when the probe ignores it, and at once when `cancel`
 /// is cancelled. A panic of the probe counts as an error of Vigie.
 ///
+/// `trace_id` is the trace of its requests, the same in all attempts of a check.
+///
 /// A failure while this process stalled says nothing about the target and counts as Vigie's error: peers give up on a
 /// connection that is not read, and responses in time are read too late.
 pub async fn run_attempt(
     assignment: &Assignment,
     cx: &ExecutionContext,
+    trace_id: TraceId,
     cancel: &CancellationToken,
 ) -> Observation {
     let (started, started_at) = (Instant::now(), cx.clock.now());
     let deadline = Deadline { at: started + assignment.attempt_timeout, timeout: assignment.attempt_timeout };
-    let attempt = AssertUnwindSafe(run_until_deadline(assignment, cx, cancel, deadline));
+    let attempt = AssertUnwindSafe(run_until_deadline(assignment, cx, trace_id, cancel, deadline));
     let mut observation = match attempt.catch_unwind().await {
         Ok(observation) => observation,
         Err(_) => panic_observation(assignment),
@@ -52,6 +55,7 @@ const STALL_MARGIN: Duration = Duration::from_secs(2);
 async fn run_until_deadline(
     assignment: &Assignment,
     execution_context: &ExecutionContext,
+    trace_id: TraceId,
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
@@ -67,6 +71,7 @@ async fn run_until_deadline(
     let cx = ProbeContext {
         record_exchanges: execution_context.record_exchanges,
         last_full_page_at: full_page_at,
+        trace_id,
         ..cx
     };
     tokio::select! {

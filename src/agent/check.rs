@@ -12,6 +12,7 @@ use crate::domain::{
     Status, Timestamp, Verdict,
 };
 use crate::evaluate;
+use crate::probe::new_trace_id;
 
 /// Runs the check that was planned for `planned_at`: one attempt, and at once a second one if the first failed and the
 /// monitor has a retry (behaviour.md 3). A cancelled attempt is not retried. An error becomes unknown if this location
@@ -26,9 +27,10 @@ pub async fn run_check(
     let mut observations = Vec::with_capacity(1);
     let mut attempt_starts = Vec::with_capacity(1);
     let mut captures = Vec::new();
+    let trace_id = new_trace_id();
     for attempt_number in 1..=2 {
         attempt_starts.push(if attempt_number == 1 { started_at } else { cx.clock.now() });
-        let mut observation = run_attempt(assignment, cx, cancel).await;
+        let mut observation = run_attempt(assignment, cx, trace_id, cancel).await;
         captures.extend(
             std::mem::take(&mut observation.captures).into_iter().map(|capture| (attempt_number, capture)),
         );

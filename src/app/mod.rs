@@ -32,6 +32,7 @@ mod location_agents;
 mod location_sealer;
 mod missed_run_sweep;
 mod monitor_files;
+mod otlp_setup;
 mod page_routes;
 mod reload;
 mod reloadable_parts;

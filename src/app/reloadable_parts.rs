@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::local_planner::LocalPlanner;
 use super::location_agents::{AgentStarter, HostedAgent, LocationAgents};
+use crate::export::otlp::OtlpHandle;
 use crate::notify::NotificationChannels;
 use crate::pipeline::{DeliverySettings, Ingestor};
 use crate::service::MonitorReader;
@@ -21,15 +22,17 @@ pub(super) struct ReloadableParts {
     pub(super) channels: Arc<NotificationChannels>,
     pub(super) delivery_settings: watch::Sender<DeliverySettings>,
     pub(super) heartbeat_url: watch::Sender<Option<String>>,
+    pub(super) otlp: OtlpHandle,
 }
 
 impl ReloadableParts {
-    /// Applies the settings of alerts, mail, SMS and the heartbeat.
+    /// Applies the settings of alerts, mail, SMS, the heartbeat and the export.
     pub(super) async fn apply_alert_settings(&self, settings: &Settings) {
         let alerts = &settings.alerts;
         self.ingestor.update_alert_settings(alerts.engine).await;
         self.channels.set_settings(alerts.channels.clone());
         self.delivery_settings.send_replace(alerts.delivery.clone());
+        self.otlp.set_settings(settings.otlp.clone());
         self.heartbeat_url.send_if_modified(|current| {
             let is_changed = *current != alerts.heartbeat_url;
             current.clone_from(&alerts.heartbeat_url);

@@ -22,6 +22,7 @@ use super::host_probe_builder::HostProbeBuilder;
 use super::ingestor_health::IngestorHealth;
 use super::liveness::{Liveness, TimedIngest};
 use super::location_agents::{AgentStarter, LocationAgents};
+use super::otlp_setup::{OtlpCommitObserver, new_otlp_exporter};
 use super::page_routes::page_routes;
 use super::reload::{ReloadHandles, RunningConfig};
 use super::reloadable_parts::ReloadableParts;
@@ -34,6 +35,7 @@ use crate::api;
 use crate::bus::nats::PublishPermission;
 use crate::catalog::MonitorCache;
 use crate::clock::{Clock, SystemClock};
+use crate::export::otlp::OtlpHandle;
 use crate::notify::NotificationChannels;
 use crate::pipeline::{
     AlertEngineDependencies, DeliveryHandle, DeliverySettings, DeliveryWakeup, HousekeepingRunner,
@@ -56,6 +58,8 @@ pub(super) const RESULT_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const COMMIT_DRAIN_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long deliveries in progress may take; the others are sent after the next start.
 pub(super) const DELIVERY_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the export of what waits may take; the rest is lost to its receiver.
+pub(super) const OTLP_DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often a start waits as long as a connection may take (`store.connect_seconds`) for a database that is away. systemd
 /// then starts the server again, and again: with the default it never reaches the limit of its unit (`StartLimitBurst`).
@@ -82,6 +86,7 @@ pub(super) struct RunningServer {
     pub(super) services: Arc<Services>,
     pub(super) liveness: Arc<Liveness>,
     delivery: Mutex<Option<DeliveryHandle>>,
+    otlp: OtlpHandle,
     /// Stops the evaluation of performance alerts on drop.
     _performance_stop: DropGuard,
     /// Stops the start of first checks on drop.
@@ -188,11 +193,21 @@ impl RunningServer {
             config_store: store.clone(),
             result_store: store.clone(),
             alert_store: store.clone(),
-            monitor_cache,
+            monitor_cache: Arc::clone(&monitor_cache),
             account_cache: Arc::clone(&services.account_cache),
             clock: Arc::clone(&clock),
             delivery_wakeup,
         };
+        let heartbeat = supervisor.heartbeat(TaskName::OtlpExport);
+        let (otlp, otlp_exporter) =
+            new_otlp_exporter(settings, Arc::clone(&clock), Arc::clone(&metrics), heartbeat)?;
+        supervisor.spawn(otlp_exporter);
+        ingestor.set_commit_observer(Arc::new(OtlpCommitObserver {
+            handle: otlp.clone(),
+            monitor_cache: Arc::clone(&monitor_cache),
+            planner: services.planner.clone(),
+            location_names: Mutex::default(),
+        }));
         let stop_performance = CancellationToken::new();
         supervisor.spawn(PerformanceTask {
             evaluator: PerformanceEvaluator::new(performance_dependencies).await?,
@@ -232,6 +247,7 @@ impl RunningServer {
             services,
             liveness,
             delivery,
+            otlp,
             _performance_stop: stop_performance.drop_guard(),
             _first_checks_stop: stop_first_checks.drop_guard(),
             metrics,
@@ -245,11 +261,16 @@ impl RunningServer {
     pub(super) fn router(&self, server: &ServerSettings, stop: &CancellationToken) -> axum::Router {
         let labels = server.metrics_properties.iter().map(|name| property_label(name)).collect();
         self.metrics.set_property_labels(labels);
+        if server.metrics_histograms {
+            self.metrics.enable_monitor_histograms();
+        }
         let page_state = PageState {
             monitor_reader: Arc::clone(&self.monitor_reader),
             health: self.liveness.clone(),
             metrics: Arc::clone(&self.metrics),
             metrics_properties: Arc::from(server.metrics_properties.as_slice()),
+            max_monitor_series: server.metrics_series,
+            metrics_permits: web::metrics_permits(),
             clock: Arc::clone(&self.clock),
         };
         let api_state = self.api_state();
@@ -300,6 +321,7 @@ impl RunningServer {
             channels: Arc::clone(&self.channels),
             delivery_settings: self.delivery_settings.clone(),
             heartbeat_url,
+            otlp: self.otlp.clone(),
         };
         let handles = ReloadHandles {
             monitor_store: self.store.clone(),
@@ -401,6 +423,7 @@ impl RunningServer {
         if let Some(delivery) = delivery {
             delivery.drain(DELIVERY_DRAIN_TIMEOUT).await;
         }
+        self.otlp.drain(OTLP_DRAIN_TIMEOUT).await;
         lost
     }
 }

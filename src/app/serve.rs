@@ -17,7 +17,7 @@ use super::host_token::remove_host_token;
 use super::http_front::HttpFront;
 use super::reload::{ReloadOutcome, RunningConfig, configuration_error};
 use super::running_server::{
-    COMMIT_DRAIN_TIMEOUT, DELIVERY_DRAIN_TIMEOUT, RESULT_DRAIN_TIMEOUT, RunningServer,
+    COMMIT_DRAIN_TIMEOUT, DELIVERY_DRAIN_TIMEOUT, OTLP_DRAIN_TIMEOUT, RESULT_DRAIN_TIMEOUT, RunningServer,
 };
 use super::server::ServerTls;
 use super::sign_in_link::print_sign_in_link;
@@ -305,6 +305,7 @@ pub(super) async fn shut_down(
             + RESULT_DRAIN_TIMEOUT
             + COMMIT_DRAIN_TIMEOUT
             + DELIVERY_DRAIN_TIMEOUT * 3
+            + OTLP_DRAIN_TIMEOUT
             + Duration::from_secs(10),
     );
     tokio::spawn(async move {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::forward_proxy::{BlockedHosts, TraceId};
+use crate::domain::TraceId;
+use crate::forward_proxy::BlockedHosts;
 use crate::net::AddressFamily;
 
 /// The supported browsers (interface.md 2.2, `browser_type`).

@@ -37,9 +37,19 @@ pub struct CheckDetails {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "views")]
     pub content_views: Vec<ContentViewResult>,
+    /// Trace id of the requests, in lower-case hexadecimal (`trace_requests`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
 }
 
 impl CheckDetails {
+    /// Returns the trace id of the requests of the check, in lower-case hexadecimal; `None` when they carried none.
+    #[must_use]
+    pub fn trace_id(&self) -> Option<&str> {
+        let of_browser = self.browser.as_ref().and_then(|browser| browser.trace_id.as_deref());
+        self.trace_id.as_deref().or(of_browser)
+    }
+
     /// Whether it holds no details.
     #[must_use]
     pub fn is_empty(&self) -> bool {

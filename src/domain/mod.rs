@@ -45,6 +45,7 @@ mod time;
 mod tls_group;
 mod tls_scan;
 mod token_scopes;
+mod trace_id;
 mod usage;
 mod verification;
 
@@ -116,5 +117,6 @@ pub use tls_group::{
 };
 pub use tls_scan::{OfferedTlsVersion, ScannedTlsVersion, TlsScan};
 pub use token_scopes::{TokenScope, TokenScopes};
+pub use trace_id::TraceId;
 pub use usage::UsageGrouping;
 pub use verification::Verification;

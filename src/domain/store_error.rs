@@ -58,7 +58,23 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns the stable name, used by metrics.
+    /// The stable names of all errors.
+    pub const KINDS: [&str; 12] = [
+        "full",
+        "locked",
+        "unavailable",
+        "unusable",
+        "too_new",
+        "undecodable",
+        "rejected",
+        "panicked",
+        "slow",
+        "stale",
+        "taken",
+        "closed",
+    ];
+
+    /// Returns the stable name, used by metrics; one of [`StoreError::KINDS`].
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

@@ -15,7 +15,7 @@ pub enum TokenScope {
     Operate,
     /// Change users, locations, the account.
     Admin,
-    /// Read the metrics of the server.
+    /// Read the metrics of the monitors of its account; in account 1, those of the server too.
     Metrics,
 }
 
@@ -36,8 +36,7 @@ impl TokenScope {
         1 << self as u8
     }
 
-    /// Returns the permission that its user must have. For `Metrics` the caller
-    /// must also check that the user belongs to account 1, since metrics are about all accounts.
+    /// Returns the permission that its user must have.
     #[must_use]
     pub const fn required_permission(self) -> Permission {
         match self {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::allowed_clients::AllowedClients;
 use super::blocked_hosts::BlockedHosts;
-use super::trace_context::TraceId;
+use crate::domain::TraceId;
 use crate::net::{AddressFamily, TlsOptions};
 
 /// Header field of the proxy's own error responses to requests in absolute form. Its value is the reason; it replaces

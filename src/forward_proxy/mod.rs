@@ -26,4 +26,3 @@ pub use config::{ForwardProxyConfig, PROXY_ERROR_HEADER};
 pub use forward_request::strip_hop_by_hop;
 pub use proxy::{ConnectionRelay, ForwardProxy};
 pub use target_log::TargetConnection;
-pub use trace_context::TraceId;

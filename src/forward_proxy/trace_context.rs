@@ -1,37 +1,13 @@
 //! The trace context of requests to the site under check (W3C Trace Context 3.2), with which the owner of the site
 //! finds the requests of a check in its own traces. Other sites do not get it.
 
-use std::fmt;
 use std::sync::OnceLock;
 
-use aws_lc_rs::rand;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderMap;
 
 use super::blocked_hosts::normalize_host;
-use crate::domain::to_hex;
-
-/// Contains version, trace, span and flags.
-const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-/// Belongs to the parent that is replaced (W3C Trace Context 3.3).
-const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
-
-/// Id of a trace; displayed as 32 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceId([u8; 16]);
-
-impl TraceId {
-    /// Creates an id from `bits`. An id of zeros is invalid (W3C Trace Context 3.2.2.3), so it becomes 1.
-    #[must_use]
-    pub fn from_bits(bits: u128) -> Self {
-        Self(bits.max(1).to_be_bytes())
-    }
-}
-
-impl fmt::Display for TraceId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&to_hex(&self.0))
-    }
-}
+use crate::domain::TraceId;
+use crate::protocol::http::{TRACEPARENT, TRACESTATE, new_traceparent};
 
 /// The trace of one check, and the site that gets it.
 #[derive(Debug)]
@@ -62,12 +38,7 @@ impl TraceContext {
     /// Adds the trace to a request: a span of its own, sampled. Replaces values from a script of the page, since the
     /// request would not be found under the id of the check otherwise.
     pub(super) fn inject(&self, headers: &mut HeaderMap) {
-        let mut span_id = [0; 8];
-        // Without random bytes there is no span, and the request is sent without trace.
-        if rand::fill(&mut span_id).is_err() || span_id == [0; 8] {
-            return;
-        }
-        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.trace_id, to_hex(&span_id))) {
+        if let Some(value) = new_traceparent(self.trace_id) {
             headers.insert(TRACEPARENT, value);
             headers.remove(TRACESTATE);
         }
@@ -76,6 +47,8 @@ impl TraceContext {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -115,6 +88,5 @@ mod tests {
         assert_eq!((first.len(), fields.get_all(TRACEPARENT).iter().count(), fields.len()), (55, 1, 1));
         trace_context.inject(&mut fields);
         assert_ne!(first, fields[TRACEPARENT].to_str().unwrap());
-        assert_eq!(TraceId::from_bits(0).to_string(), "00000000000000000000000000000001");
     }
 }

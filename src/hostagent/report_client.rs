@@ -148,6 +148,7 @@ mod tests {
             status: StatusCode::from_u16(status).unwrap(),
             headers: headers.collect(),
             text: String::new(),
+            body: bytes::Bytes::new(),
         })
     }
 

@@ -58,6 +58,8 @@ pub const PAGES: &[ManualPage] = pages![
     "reports",
     "as-code",
     "nagios",
+    "prometheus",
+    "opentelemetry",
     "api",
     "operations",
     "runbook",

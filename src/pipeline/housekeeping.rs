@@ -77,6 +77,10 @@ pub enum HousekeepingJob {
 }
 
 impl HousekeepingJob {
+    /// Every job.
+    pub const ALL: [Self; 4] =
+        [Self::RollUp, Self::RollUpHosts, Self::ApplyRetention, Self::PurgeExpiredLogins];
+
     /// Returns the stable name for metrics and logs.
     #[must_use]
     pub const fn label(self) -> &'static str {
@@ -190,6 +194,7 @@ impl HousekeepingScheduler {
         runner: HousekeepingRunner,
         retention_time: TimeOfDay,
     ) -> Result<Self, JobSchedulerError> {
+        runner.metrics.create_housekeeping_series(HousekeepingJob::ALL.map(HousekeepingJob::label));
         let scheduler = JobScheduler::new().await?;
         scheduler
             .add(runner.new_cron_job(&format!("0 {ROLL_UP_MINUTE} * * * *"), HousekeepingJob::RollUp)?)

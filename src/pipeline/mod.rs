@@ -18,7 +18,7 @@ pub use housekeeping::{
     ExpiredLoginPurger, HousekeepingJob, HousekeepingRunner, HousekeepingScheduler, TimeOfDay,
 };
 pub use ingest::{
-    IngestDependencies, IngestSettings, IngestTask, Ingestor, QuarantineRecorder,
+    CommitObserver, IngestDependencies, IngestSettings, IngestTask, Ingestor, QuarantineRecorder,
     QuarantineRecorderDependencies, ResultSpool, next_monitor_state, replay_spool,
 };
 pub use performance::{PerformanceDependencies, PerformanceEvaluator, PerformanceTask};

@@ -29,7 +29,9 @@ mod service_target;
 mod tcp;
 
 pub use build_context::{ProbeBuildContext, ScriptDebugOptions};
-pub use probe_trait::{AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext};
+pub use probe_trait::{
+    AttemptFuture, ConcurrencyClass, MonitorTypes, Probe, ProbeConstructor, ProbeContext, new_trace_id,
+};
 pub use registry::{PROBE_DESCRIPTORS, ProbeDescriptor, build_probe, find_descriptor};
 pub use report_source::{ReportSource, ReportedStateFuture};
 pub use security_scan::{AllowedTargets, SecurityScanSettings};

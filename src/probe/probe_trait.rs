@@ -7,8 +7,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::build_context::ProbeBuildContext;
+use super::random::random_u128;
 use crate::clock::Clock;
-use crate::domain::{MonitorType, Observation, Timestamp};
+use crate::domain::{MonitorType, Observation, Timestamp, TraceId};
 use crate::net::{Deadline, Net};
 use crate::schema::MonitorDocument;
 
@@ -50,19 +51,35 @@ pub struct ProbeContext<'a> {
     pub record_exchanges: bool,
     /// Start of the last full page check of this monitor at this location, if known.
     pub last_full_page_at: Option<Timestamp>,
+    /// The trace of requests, the same in all attempts of a check; for monitors with `trace_requests`.
+    pub trace_id: TraceId,
 }
 
 impl<'a> ProbeContext<'a> {
-    /// Creates a context that records no more than every attempt needs.
+    /// Creates a context that records no more than every attempt needs, with a trace of its own.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         net: &'a Net,
         deadline: Deadline,
         cancel: &'a CancellationToken,
         clock: &'a dyn Clock,
     ) -> Self {
-        Self { net, deadline, cancel, clock, record_exchanges: false, last_full_page_at: None }
+        Self {
+            net,
+            deadline,
+            cancel,
+            clock,
+            record_exchanges: false,
+            last_full_page_at: None,
+            trace_id: new_trace_id(),
+        }
     }
+}
+
+/// Creates a trace for the requests of a check.
+#[must_use]
+pub fn new_trace_id() -> TraceId {
+    TraceId::from_bits(random_u128())
 }
 
 /// A validated monitor, ready for any number of attempts. Holds settings only.

@@ -33,7 +33,7 @@ impl Redactor {
             self.redact_text(detail);
         }
         self.redact_facts(facts);
-        let CheckDetails { steps, exchanges, page_load, browser, content_views } = details;
+        let CheckDetails { steps, exchanges, page_load, browser, content_views, trace_id: _ } = details;
         for step in steps.iter_mut() {
             self.redact_step(step);
         }

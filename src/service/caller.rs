@@ -76,6 +76,16 @@ impl Caller {
         has_scope && (self.user_id == UserId::HOST || may_view_first_account)
     }
 
+    /// Whether the caller may read the metrics of the monitors of its account: who may view, a token of a program also
+    /// needs the scope `metrics` or one that includes `read`.
+    #[must_use]
+    pub fn may_read_monitor_metrics(&self) -> bool {
+        let has_scope = self
+            .token_scopes
+            .is_none_or(|scopes| scopes.contains(TokenScope::Metrics) || scopes.allows(Permission::View));
+        has_scope && self.role.allows(Permission::View)
+    }
+
     /// Fails when the role, or the scopes of the token, lack `permission`.
     pub fn require_permission(&self, permission: Permission) -> Result<(), ServiceError> {
         if self.allows(permission) {

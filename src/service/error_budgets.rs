@@ -48,7 +48,7 @@ impl MonitorReader {
     }
 
     /// Returns the budgets of one agreement; `None` for one that cannot be read, or was removed meanwhile.
-    async fn budgets_of(
+    pub(super) async fn budgets_of(
         &self,
         agreement: &ConfigRecord,
         monitor: &Monitor,

@@ -18,6 +18,7 @@ mod known_locations;
 mod list_columns;
 mod list_query;
 mod monitor_marks;
+mod monitor_metrics;
 mod monitor_reader;
 mod monitor_search;
 pub mod monitors;
@@ -61,6 +62,7 @@ pub use known_locations::{LocationAudience, RemoteLocationName};
 pub use list_columns::{Column, Columns};
 pub use list_query::{ALL_LOCATIONS, ListQuery};
 pub use monitor_marks::{MarkKind, MonitorMark};
+pub use monitor_metrics::{MonitorMetricsPage, MonitorMetricsRequest, PagePart};
 pub use monitor_reader::MonitorReader;
 pub use monitors::{
     AppliedChange, ApplyOptions, ExpectedRevision, LastRunLookup, MonitorDefinition, MonitorDependencies,

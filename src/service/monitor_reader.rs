@@ -11,6 +11,7 @@ use super::custom_property_filter::CustomPropertyFilters;
 use super::error_budget_cache::ErrorBudgetCache;
 use super::events::{EventMarker, event_markers};
 use super::known_locations::{KnownLocations, LocationAudience, RemoteLocationName};
+use super::monitor_metrics::MetricsCache;
 use super::overall_health::{HealthLookup, OverallHealth, OverallHealthSource};
 use super::property_counts::property_counts;
 use super::rollup_cache::RollupCache;
@@ -49,6 +50,7 @@ pub struct MonitorReader {
     /// Supplies what hosts reported, once it is set.
     host_store: OnceLock<Arc<dyn HostStore>>,
     error_budget_cache: ErrorBudgetCache,
+    metrics_cache: MetricsCache,
 }
 
 impl MonitorReader {
@@ -71,6 +73,7 @@ impl MonitorReader {
             alert_store: OnceLock::new(),
             host_store: OnceLock::new(),
             error_budget_cache: ErrorBudgetCache::default(),
+            metrics_cache: MetricsCache::default(),
         }
     }
 
@@ -109,6 +112,21 @@ impl MonitorReader {
     /// Returns the store of outages; `None` where there are no accounts.
     pub(super) fn alert_store(&self) -> Option<&dyn AlertStore> {
         self.alert_store.get().map(|store| &**store)
+    }
+
+    /// Returns the store of results.
+    pub(super) fn result_store(&self) -> &dyn ResultStore {
+        &*self.result_store
+    }
+
+    /// Returns the monitors with an open outage; `None` where nobody knows.
+    pub(super) fn monitors_with_outage(&self) -> Option<HashSet<MonitorId>> {
+        self.health_source.down_monitors().map(|monitors| monitors.into_iter().collect())
+    }
+
+    /// Returns what the last pages of metrics were made of.
+    pub(super) const fn metrics_cache(&self) -> &MetricsCache {
+        &self.metrics_cache
     }
 
     /// Returns the error budgets that were computed lately.
@@ -233,6 +251,11 @@ impl MonitorReader {
         self.monitor_cache.get(id)
     }
 
+    /// Returns the number of monitors.
+    pub(super) fn monitor_count(&self) -> usize {
+        self.monitor_cache.len()
+    }
+
     /// Sets the lookup of the health of monitors.
     pub fn set_health_lookup(&self, lookup: Arc<dyn HealthLookup>) {
         self.health_source.set_lookup(lookup);
@@ -305,7 +328,7 @@ impl MonitorReader {
             let health = self.monitor(*id).map(|monitor| self.overall_health(&monitor, now));
             health == Some(OverallHealth::Active(MonitorHealth::Down))
         };
-        self.health_source.down_monitors().into_iter().filter(is_down).collect()
+        self.health_source.down_monitors().into_iter().flatten().filter(is_down).collect()
     }
 
     /// Returns the matching rows of `board`, with their last results.

@@ -83,9 +83,9 @@ impl OverallHealthSource {
         OverallHealth::from_monitor(monitor, health, now)
     }
 
-    /// Returns the monitors with an open outage; none without a lookup.
-    pub(super) fn down_monitors(&self) -> Vec<MonitorId> {
-        self.0.get().map(|lookup| lookup.down_monitors()).unwrap_or_default()
+    /// Returns the monitors with an open outage; `None` without a lookup.
+    pub(super) fn down_monitors(&self) -> Option<Vec<MonitorId>> {
+        self.0.get().map(|lookup| lookup.down_monitors())
     }
 }
 

@@ -15,6 +15,7 @@ use super::hosted_location::{read_endpoints, read_other_locations};
 use super::mobile::read_mobile;
 use super::model::Settings;
 use super::network::{read_first_location_net, read_first_location_proxy};
+use super::otlp::read_otlp;
 use super::plans::read_plans;
 use super::probe::read_probe;
 use super::proxies::read_proxies;
@@ -86,6 +87,7 @@ pub(super) fn build(
         browser_pool_config: browser,
         mobile_emulation: mobile,
         alerts: read_alerts(&mut reader),
+        otlp: read_otlp(&mut reader),
         raw_values: SETTINGS
             .iter()
             .map(|setting| (setting.path, reader.node(setting.path).to_json()))

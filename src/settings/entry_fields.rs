@@ -24,6 +24,15 @@ pub(super) static CERTIFICATE_FIELDS: &[EntryField] = &[
     entry_field("password_file", SettingType::Text, false),
     entry_field("accounts", SettingType::List(&ID), false),
 ];
+pub(super) static REQUEST_HEADER_FIELDS: &[EntryField] = &[
+    entry_field("name", SettingType::FormattedText(TextFormat::HeaderName), true),
+    entry_field("value", SettingType::FormattedText(TextFormat::HeaderValue), false),
+    entry_field("value_file", SettingType::Text, false),
+];
+pub(super) static RESOURCE_ATTRIBUTE_FIELDS: &[EntryField] = &[
+    entry_field("name", SettingType::FormattedText(TextFormat::Name), true),
+    entry_field("value", SettingType::FormattedText(TextFormat::Name), true),
+];
 pub(super) static LOCATION_FIELDS: &[EntryField] = &[
     entry_field("id", ID, true),
     entry_field("name", SettingType::Text, true),

@@ -13,11 +13,13 @@ use super::concurrency::ConcurrencySettings;
 use super::controller::ControllerSettings;
 use super::hosted_location::HostedLocation;
 use super::server::ServerSettings;
+use super::setting::Setting;
 use super::store::StoreSettings;
-use super::table::{SETTINGS, Setting};
+use super::table::SETTINGS;
 use crate::browser::BrowserPoolConfig;
 use crate::catalog::MobileSettings;
 use crate::domain::{Location, LocationId};
+use crate::export::otlp::OtlpSettings;
 use crate::net::{Endpoint, NetConfig, UpstreamProxy};
 use crate::probe::ProbeBuildContext;
 use crate::schema::validation_context::BillingPlan;
@@ -77,6 +79,8 @@ pub struct Settings {
     pub mobile_emulation: MobileSettings,
     /// Settings for alerts.
     pub alerts: AlertSettings,
+    /// Settings of the export by OTLP; `None` without one.
+    pub otlp: Option<OtlpSettings>,
     /// The raw value of every setting, for comparison.
     pub(super) raw_values: BTreeMap<&'static str, Value>,
 }
@@ -126,6 +130,7 @@ impl Settings {
         let browser_pool = Arc::clone(&old.probe.browser_pool);
         self.probe = ProbeBuildContext { browser_pool, ..new.probe };
         self.alerts = new.alerts;
+        self.otlp = new.otlp;
         self.other_locations = new.other_locations;
         self.proxies = new.proxies;
         self.mobile_emulation = new.mobile_emulation;

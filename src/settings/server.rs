@@ -31,8 +31,12 @@ pub struct ServerSettings {
     pub trusted_proxies: Vec<IpNetwork>,
     /// Networks whose clients may read the metrics without a token.
     pub metrics_allow: Vec<IpNetwork>,
-    /// Custom properties whose values are labels of a metric.
+    /// Custom properties whose values are labels of metrics.
     pub metrics_properties: Vec<String>,
+    /// Most series of a monitor in `/metrics/monitors`, without those of histograms.
+    pub metrics_series: u32,
+    /// Whether that has a histogram of the durations of each monitor.
+    pub metrics_histograms: bool,
 }
 
 pub(super) fn read_listen_addresses(reader: &SettingsReader<'_>) -> Vec<SocketAddr> {
@@ -74,6 +78,8 @@ pub(super) fn read_server(reader: &mut SettingsReader<'_>) -> ServerSettings {
         trusted_proxies: read_networks(reader, "server.trusted_proxies"),
         metrics_allow: read_networks(reader, "server.metrics_allow"),
         metrics_properties: read_metrics_properties(reader),
+        metrics_series: u32::try_from(reader.int("server.metrics_series")).unwrap_or(u32::MAX),
+        metrics_histograms: reader.node("server.metrics_histograms").to_json() == Value::Bool(true),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::table::{SETTINGS, Setting};
+use super::setting::Setting;
+use super::table::SETTINGS;
 use crate::syntax::closest_match;
 
 /// Sources of settings.

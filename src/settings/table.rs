@@ -5,46 +5,10 @@ use super::entry_fields::{
     BILLING_PLAN_FIELDS, CERTIFICATE_FIELDS, DAYS, DEFAULT_DEVICES, DEVICE_PROFILE_FIELDS, DNS_NAME_FIELDS,
     EGRESS_ACCOUNT_FIELDS, ID, LOCATION_FIELDS, PROXY_FIELDS, REMOTE_WEBDRIVER_FIELDS, int_range,
 };
+use super::otlp_table::OTLP_SETTINGS;
+use super::setting::Setting;
 use super::setting_type::SettingType;
 use crate::syntax::text_format::TextFormat;
-
-/// One setting.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting {
-    /// Path in the file: `section.name`, or the name alone at the top level.
-    pub path: &'static str,
-    /// Its type.
-    pub setting_type: SettingType,
-    /// Default value, as YAML; `null` for none.
-    pub default: &'static str,
-    /// Description for people; comment lines of the file.
-    pub description: &'static str,
-    /// Whether a change takes effect without a restart.
-    pub reloadable: bool,
-}
-
-impl Setting {
-    const fn new(
-        path: &'static str,
-        kind: SettingType,
-        default: &'static str,
-        description: &'static str,
-    ) -> Self {
-        Self { path, setting_type: kind, default, description, reloadable: false }
-    }
-
-    const fn reloadable(mut self) -> Self {
-        self.reloadable = true;
-        self
-    }
-
-    /// Returns its environment variable, `VIGIE_` and the path; `None` for lists of maps.
-    #[must_use]
-    pub fn env_var(&self) -> Option<String> {
-        let name = || format!("VIGIE_{}", self.path.replace('.', "_").to_uppercase());
-        (!matches!(self.setting_type, SettingType::MapList(_))).then(name)
-    }
-}
 
 /// Sections with their descriptions, in the order of the file. `""` is the top level.
 pub static SECTIONS: &[(&str, &str)] = &[
@@ -76,10 +40,32 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("mail", "The mail server for alerts."),
     ("sms", "The gateway for text messages."),
     ("heartbeat", "A dead man's switch for Vigie itself."),
+    (
+        "otlp",
+        "Export of results by OpenTelemetry (`vigie help opentelemetry`). The egress policy of `location` applies.",
+    ),
 ];
 
 /// Every setting, in the order of the file.
-pub static SETTINGS: &[Setting] = &[
+pub static SETTINGS: &[Setting] = &concat::<{ FIRST_SETTINGS.len() + OTLP_SETTINGS.len() }>();
+
+/// Returns the settings of all tables.
+const fn concat<const COUNT: usize>() -> [Setting; COUNT] {
+    let mut all = [OTLP_SETTINGS[0]; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        all[index] = if index < FIRST_SETTINGS.len() {
+            FIRST_SETTINGS[index]
+        } else {
+            OTLP_SETTINGS[index - FIRST_SETTINGS.len()]
+        };
+        index += 1;
+    }
+    all
+}
+
+/// The settings of all sections but the last.
+const FIRST_SETTINGS: &[Setting] = &[
     Setting::new(
         "listen",
         SettingType::ListenAddresses,
@@ -162,13 +148,25 @@ pub static SETTINGS: &[Setting] = &[
         "server.metrics_allow",
         SettingType::List(&SettingType::IpNetwork),
         "['127.0.0.0/8', '::1/128']",
-        "Networks whose clients may read /metrics without a token, unless a proxy forwards the request. All others\nneed a token of a user of account 1.",
+        "Networks whose clients may read /metrics and /metrics/monitors without a token, unless a proxy forwards the\nrequest. All others need a token; for /metrics one of a user of account 1.",
     ),
     Setting::new(
         "server.metrics_properties",
         SettingType::List(&SettingType::Text),
         "[]",
-        "Custom properties, by name, at most 5, whose values are labels of the metric `vigie_monitors_by_property`.\nExample: [team, environment]",
+        "Custom properties, by name, at most 5, whose values are labels of the metric `vigie_monitors_by_property`\nand of the metrics of each monitor (/metrics/monitors). Example: [team, environment]",
+    ),
+    Setting::new(
+        "server.metrics_series",
+        int_range(2, 1_000),
+        "10",
+        "Maximum number of series of a monitor in /metrics/monitors, without histograms. A monitor with TLS needs\nabout 14, and 13 more for each further location.",
+    ),
+    Setting::new(
+        "server.metrics_histograms",
+        SettingType::Bool,
+        "false",
+        "Whether /metrics/monitors has a histogram of the durations of each monitor at each location: 12 series more.",
     ),
     Setting::new("log.format", SettingType::Choice(&crate::telemetry::LogFormat::NAMES), "text", "`text` for people, `json` for machines."),
     Setting::new("log.level", SettingType::LogFilter, "info", "error, warn, info, debug or trace, or levels by module: `info,vigie::net=debug`."),

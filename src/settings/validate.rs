@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::setting::Setting;
 use super::setting_type::{EntryField, SettingType};
-use super::table::{SECTIONS, SETTINGS, Setting};
+use super::table::{SECTIONS, SETTINGS};
 use crate::syntax::node::{Key, Node, NodeValue};
 use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 

@@ -1,5 +1,7 @@
 //! All metrics of the process: names, help texts, and how events are recorded.
 
+mod series_from_start;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,11 +21,11 @@ use super::labels::{
     EventLabels, FailureLabels, HousekeepingJobLabels, ItemKindLabels, MissedRunLabels, MonitorTypeLabels,
     NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, TaskLabels,
 };
+use super::monitor_histograms::MonitorHistograms;
+use super::otlp_metrics::OtlpMetrics;
 use super::process_metrics::ProcessCollector;
 use super::task_name::TaskName;
-use crate::domain::{
-    CheckResult, CustomerId, MissedReason, NotificationMethod, Outcome, Timestamp, duration_micros,
-};
+use crate::domain::{CheckResult, CustomerId, NotificationMethod, Outcome, Timestamp, duration_micros};
 use crate::sync::Mutex;
 
 /// Bucket bounds in seconds for network times: 100 µs to 60 s, about three per decade.
@@ -86,6 +88,9 @@ pub struct Metrics {
     spool_bytes: Gauge,
     spool_dropped: Family<ItemKindLabels, Counter>,
     agent_source: AgentSource,
+    /// Set when the histograms of monitors are counted.
+    monitor_histograms: OnceLock<MonitorHistograms>,
+    otlp: OtlpMetrics,
 }
 
 impl Default for Metrics {
@@ -99,8 +104,10 @@ impl Metrics {
     /// that a first failure is an increase instead of a new series.
     #[must_use]
     pub fn new() -> Self {
+        let mut registry = Registry::default();
         let metrics = Self {
-            registry: Registry::default(),
+            otlp: OtlpMetrics::register(&mut registry),
+            registry,
             check_results: Family::default(),
             monitors_by_property: Family::default(),
             property_labels: OnceLock::new(),
@@ -136,25 +143,9 @@ impl Metrics {
             spool_bytes: Gauge::default(),
             spool_dropped: Family::default(),
             agent_source: AgentSource::default(),
+            monitor_histograms: OnceLock::new(),
         };
-        for reason in MissedReason::ALL {
-            drop(metrics.missed_runs.get_or_create(&MissedRunLabels { reason }));
-        }
-        for outcome in ["taken", "refused"] {
-            drop(metrics.config_reloads.get_or_create(&ReloadLabels { outcome }));
-        }
-        for outcome in ["sent", "held", "dead"] {
-            drop(metrics.notifications.get_or_create(&NotificationLabels { outcome }));
-        }
-        for task in TaskName::ALL {
-            drop(metrics.task_panics.get_or_create(&TaskLabels { task: task.label() }));
-        }
-        for kind in ["result", "change", "monitor", "notification"] {
-            drop(metrics.quarantined.get_or_create(&ItemKindLabels { kind }));
-        }
-        for kind in ["result", "capture"] {
-            drop(metrics.spool_dropped.get_or_create(&ItemKindLabels { kind }));
-        }
+        metrics.create_series_from_start();
         metrics.register_all()
     }
 
@@ -269,9 +260,21 @@ impl Metrics {
         self.agent_source.set(lookup);
     }
 
+    /// Returns the metrics of the export by OTLP.
+    #[must_use]
+    pub const fn otlp(&self) -> &OtlpMetrics {
+        &self.otlp
+    }
+
     /// Sets the labels of the counts by property; only the first call counts.
     pub fn set_property_labels(&self, labels: Vec<String>) {
         let _ = self.property_labels.set(labels);
+    }
+
+    /// Returns the labels of the counts by property.
+    #[must_use]
+    pub fn property_labels(&self) -> Vec<String> {
+        self.property_labels.get().cloned().unwrap_or_default()
     }
 
     /// Like [`Self::encode`], with the current counts of monitors by property.
@@ -288,6 +291,24 @@ impl Metrics {
             self.monitors_by_property.get_or_create(&labels).inc_by(gauge_value(*monitor_count));
         }
         self.encode()
+    }
+
+    /// Counts the durations of stored checks by monitor from now on.
+    pub fn enable_monitor_histograms(&self) {
+        let _ = self.monitor_histograms.get_or_init(MonitorHistograms::default);
+    }
+
+    /// Returns the durations of checks by monitor; `None` where they are not counted.
+    #[must_use]
+    pub fn monitor_histograms(&self) -> Option<&MonitorHistograms> {
+        self.monitor_histograms.get()
+    }
+
+    /// Counts the durations of stored checks, where they are counted by monitor.
+    pub fn record_stored_results<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) {
+        if let Some(histograms) = self.monitor_histograms() {
+            histograms.record(results);
+        }
     }
 
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed runs.

@@ -7,6 +7,8 @@ mod health;
 mod labels;
 mod logs;
 mod metrics;
+mod monitor_histograms;
+mod otlp_metrics;
 mod process_metrics;
 mod supervised_task;
 mod task_health;
@@ -19,6 +21,8 @@ pub use logs::{
     LOG_FIELDS, LogFormat, LogOptions, LogSetupError, init_logging, install_panic_hook, parse_log_filter,
 };
 pub use metrics::{Metrics, PropertyCount, RunnerLoad};
+pub use monitor_histograms::{DurationHistogram, MonitorHistograms};
+pub use otlp_metrics::{OTLP_SIGNALS, OtlpMetrics};
 pub use supervised_task::{SupervisedTask, TaskFuture, panic_message};
 pub use task_health::{STUCK_AFTER, TaskHeartbeat, TaskRegistry};
 pub use task_name::TaskName;

@@ -39,11 +39,13 @@ pub enum TaskName {
     Bus,
     /// Keeps and sends the results of an agent.
     Outbox,
+    /// Exports results by OTLP.
+    OtlpExport,
 }
 
 impl TaskName {
     /// Every task.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Ingest,
         Self::StoreWriter,
         Self::StoreReader,
@@ -62,6 +64,7 @@ impl TaskName {
         Self::CertificateWatch,
         Self::Bus,
         Self::Outbox,
+        Self::OtlpExport,
     ];
 
     /// Returns the stable name, used by metrics.
@@ -86,6 +89,7 @@ impl TaskName {
             Self::CertificateWatch => "certificate_watch",
             Self::Bus => "bus",
             Self::Outbox => "outbox",
+            Self::OtlpExport => "otlp_export",
         }
     }
 }

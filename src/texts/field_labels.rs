@@ -204,6 +204,7 @@ pub(super) const LABELS: &[Row] = &[
     ("Until date", "Bis Datum", "Jusqu’au"),
     ("Until day", "Bis Tag", "Jusqu’au jour"),
     ("Until time", "Bis Uhrzeit", "Jusqu’à l’heure"),
+    ("Trace requests", "Anfragen mit Trace", "Tracer les requêtes"),
     ("Traceroute on error", "Traceroute bei Fehlern", "Traceroute en cas d’erreur"),
     ("Transaction password", "Passwort des Ablaufs", "Mot de passe du parcours"),
     ("Transaction steps allowed", "Erlaubte Schritte", "Étapes autorisées"),

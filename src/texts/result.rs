@@ -265,6 +265,7 @@ pub(super) const EVIDENCE: &[Row] = &[
     ("For", "Für", "Pour"),
     ("Issuer", "Aussteller", "Émetteur"),
     ("issuer", "Aussteller", "émetteur"),
+    ("trace", "Trace", "trace"),
     ("Valid from", "Gültig ab", "Valide depuis"),
     ("Valid until", "Gültig bis", "Valide jusqu’au"),
     ("valid from", "gültig ab", "valide depuis"),

@@ -145,6 +145,11 @@ pub(super) const HELPS: &[Row] = &[
     ),
     ("Requested URL", "Angefragte URL", "URL demandée"),
     (
+        "Requests to the site of the URL carry a W3C traceparent; a field of that name in the headers takes its place",
+        "Anfragen an die Website der URL tragen ein W3C-traceparent; ein Header dieses Namens tritt an seine Stelle",
+        "Les requêtes vers le site de l’URL portent un traceparent W3C ; un en-tête de ce nom prend sa place",
+    ),
+    (
         "Requests to the script's site carry a W3C traceparent",
         "Anfragen an die Website des Skripts tragen ein W3C-traceparent",
         "Les requêtes vers le site du script portent un traceparent W3C",

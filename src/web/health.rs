@@ -6,12 +6,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
+use super::monitor_metrics::OPEN_METRICS;
 use super::page_state::PageState;
 use crate::telemetry::HealthCondition;
 
 /// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
 pub(super) async fn get_metrics(State(state): State<PageState>) -> Response {
-    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let now = state.clock.now();
     let counts = match state.monitor_reader.property_counts(&state.metrics_properties, now).await {
         Ok(counts) => counts,
@@ -20,7 +20,7 @@ pub(super) async fn get_metrics(State(state): State<PageState>) -> Response {
             Vec::new()
         }
     };
-    ([(header::CONTENT_TYPE, content_type)], state.metrics.encode_with_property_counts(&counts))
+    ([(header::CONTENT_TYPE, OPEN_METRICS)], state.metrics.encode_with_property_counts(&counts))
         .into_response()
 }
 

@@ -13,6 +13,7 @@ use super::cookies::{Cookie, CookieScope};
 use super::csrf::{form_token, request_authority};
 use super::known_hosts::KnownHosts;
 use super::location_switch::LocationSwitch;
+use super::monitor_metrics::MetricsScope;
 use super::notice::{render_notice_page, render_retry_page};
 use super::page_frame::{PageFrame, render_page};
 use super::preferences::Preferences;
@@ -149,6 +150,27 @@ impl PageAuth {
         })
     }
 
+    /// Returns who asks for metrics, or the response to somebody of whom that cannot be told.
+    async fn metrics_client(&self, head: &Parts) -> Result<MetricsClient, Response> {
+        let caller = if let Some(token) = bearer_token(&head.headers) {
+            self.bearer_caller(head, token).await
+        } else {
+            if let Some(refusal) = self.unknown_host_refusal(head) {
+                return Err(refusal);
+            }
+            let client = ClientConnection::from_extensions(&head.extensions);
+            if !client.may_be_forwarded && (self.allows_metrics)(client.address) {
+                return Ok(MetricsClient::Local);
+            }
+            self.session_caller(head).await.map(|found| found.map(|(caller, _)| caller))
+        };
+        match caller {
+            Ok(Some(caller)) => Ok(MetricsClient::Caller(Box::new(caller))),
+            Ok(None) => Ok(MetricsClient::Unknown),
+            Err(error) => Err(login_check_unavailable(&error)),
+        }
+    }
+
     /// Returns the caller with the session in the cookie of the request, and the value of the cookie.
     pub(super) async fn session_caller(
         &self,
@@ -201,35 +223,62 @@ pub(super) async fn require_page_access(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnFormPage;
 
-/// Admits a request to the metrics only if `auth` allows it.
+/// Admits a request to the metrics of the server only if `auth` allows it.
 pub(super) async fn require_metrics_access(
     State(auth): State<PageAuth>,
     request: Request,
     next: Next,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let caller = if let Some(token) = bearer_token(&head.headers) {
-        auth.bearer_caller(&head, token).await
-    } else {
-        if let Some(refusal) = auth.unknown_host_refusal(&head) {
-            return refusal;
+    match auth.metrics_client(&head).await {
+        Ok(MetricsClient::Local) => next.run(Request::from_parts(head, body)).await,
+        Ok(MetricsClient::Caller(caller)) if caller.may_read_metrics() => {
+            next.run(Request::from_parts(head, body)).await
         }
-        let client = ClientConnection::from_extensions(&head.extensions);
-        if !client.may_be_forwarded && (auth.allows_metrics)(client.address) {
-            return next.run(Request::from_parts(head, body)).await;
-        }
-        auth.session_caller(&head).await.map(|found| found.map(|(caller, _)| caller))
-    };
-    match caller {
-        Ok(Some(caller)) if caller.may_read_metrics() => next.run(Request::from_parts(head, body)).await,
         Ok(_) => {
             let message = "The metrics are open to the networks of the setting server.metrics_allow, unless a proxy \
                            forwards the request, and to access tokens (Authorization: Bearer …) of users of account 1 \
                            who may view.";
             unauthorized(message)
         }
-        Err(error) => login_check_unavailable(&error),
+        Err(refusal) => refusal,
     }
+}
+
+/// Admits a request to the metrics of monitors only if `auth` allows it: a caller to those of its account, the host and
+/// clients without a token to those of all accounts.
+pub(super) async fn require_monitor_metrics_access(
+    State(auth): State<PageAuth>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut head, body) = request.into_parts();
+    let scope = match auth.metrics_client(&head).await {
+        Ok(MetricsClient::Local) => MetricsScope(None),
+        Ok(MetricsClient::Caller(caller)) if caller.may_read_monitor_metrics() => {
+            let sees_everything = caller.user_id == UserId::HOST && caller.customer == CustomerId::OPERATOR;
+            MetricsScope((!sees_everything).then_some(caller.customer))
+        }
+        Ok(_) => {
+            let message = "The metrics of monitors are open to the networks of the setting server.metrics_allow, \
+                           unless a proxy forwards the request, and to access tokens (Authorization: Bearer …) of \
+                           users who may view: each sees its account.";
+            return unauthorized(message);
+        }
+        Err(refusal) => return refusal,
+    };
+    head.extensions.insert(scope);
+    next.run(Request::from_parts(head, body)).await
+}
+
+/// Who asks for metrics.
+enum MetricsClient {
+    /// A client without a token at an address that needs none.
+    Local,
+    /// Somebody who is logged in.
+    Caller(Box<Caller>),
+    /// Anybody else.
+    Unknown,
 }
 
 /// Returns what the header offers to `caller`, who looks at one of several accounts if that has a name.

@@ -34,6 +34,12 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
     let metrics_route = Router::new()
         .route("/metrics", get(super::health::get_metrics))
         .route_layer(middleware::from_fn_with_state(auth.clone(), super::page_auth::require_metrics_access));
+    let monitor_metrics_route = Router::new()
+        .route("/metrics/monitors", get(super::monitor_metrics::get_monitor_metrics))
+        .route_layer(middleware::from_fn_with_state(
+            auth.clone(),
+            super::page_auth::require_monitor_metrics_access,
+        ));
     let sign_in_routes = Router::new()
         .route("/sign-in", get(super::sign_in::get_sign_in).post(super::sign_in::post_sign_in))
         .route("/sign-in/link", get(super::sign_in::get_sign_in_link).post(super::sign_in::post_sign_in_link))
@@ -45,6 +51,7 @@ pub fn router(state: PageState, auth: PageAuth) -> Router {
         .with_state(auth);
     protected_routes
         .merge(metrics_route)
+        .merge(monitor_metrics_route)
         .merge(sign_in_routes)
         .route("/assets/{hash}/{name}", get(super::assets::get_asset))
         // For the page of the API, which is none of these pages, and for bookmarks of the picture.

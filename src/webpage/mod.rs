@@ -32,7 +32,6 @@ mod object_headers;
 mod object_queue;
 mod on_task_outcome;
 mod origin;
-mod site;
 mod srcset;
 
 pub use css_scanner::scan_css;
@@ -41,4 +40,3 @@ pub use html_scanner::scan_html;
 pub use load::load;
 pub use load_options::{LoadOptions, LoadedPage};
 pub use object_queue::{FoundObject, MAX_OBJECTS, PageObjectQueue};
-pub use site::{is_same_site, site_of_url};

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::site::is_same_site;
 use crate::domain::Failure;
 use crate::net::{Endpoint, TlsClient, TlsOptions};
 use crate::protocol::http::client::is_same_origin;
-use crate::protocol::http::{HeaderLimit, Http1Connection, MultiplexedConnection, RetryReason};
+use crate::protocol::http::{HeaderLimit, Http1Connection, MultiplexedConnection, RetryReason, is_same_site};
 
 /// Maximum number of connections to one server, as in browsers (behaviour.md 4).
 pub(super) const MAX_CONNECTIONS: usize = 6;

@@ -134,6 +134,8 @@ async fn reports_and_pages_mark_events() {
             health: Arc::new(AlwaysHealthy),
             metrics: Arc::clone(&app.metrics),
             metrics_properties: Arc::default(),
+            max_monitor_series: 10,
+            metrics_permits: vigie::web::metrics_permits(),
             clock: app.clock.clone(),
         };
         let auth = PageAuth { is_public, ..PageAuth::new(Arc::clone(&app.state.account_service)) };

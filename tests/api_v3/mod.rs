@@ -15,6 +15,7 @@ mod limits;
 mod lists;
 mod locking;
 mod methods;
+mod monitor_metrics;
 mod monitors;
 mod older_versions;
 mod on_demand;

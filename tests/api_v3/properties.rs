@@ -102,6 +102,8 @@ async fn the_status_page_and_the_metrics_know_properties() {
         health: Arc::new(AlwaysHealthy),
         metrics,
         metrics_properties: Arc::from(labels),
+        max_monitor_series: 10,
+        metrics_permits: vigie::web::metrics_permits(),
         clock: app.clock.clone(),
     };
     let auth = PageAuth {

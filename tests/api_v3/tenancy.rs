@@ -348,6 +348,8 @@ async fn check_pages(app: &App, owner: CustomerId, check: &str) {
         health: Arc::new(AlwaysHealthy),
         metrics: Arc::new(Metrics::new()),
         metrics_properties: Arc::default(),
+        max_monitor_series: 10,
+        metrics_permits: vigie::web::metrics_permits(),
         clock: app.clock.clone(),
     };
     let auth = PageAuth::new(Arc::clone(&app.state.account_service));

@@ -42,6 +42,7 @@ pub const LAYERS: &[(&str, &str)] = &[
          webpage forward_proxy subprocess browser",
     ),
     ("notify", "syntax redaction texts telemetry vault net protocol"),
+    ("export", "syntax redaction telemetry vault net protocol"),
     ("store", "syntax schema telemetry"),
     ("bus", "schedule schema telemetry"),
     // Layer 4.
@@ -55,7 +56,8 @@ pub const LAYERS: &[(&str, &str)] = &[
     ),
     (
         "service",
-        "syntax redaction script evaluate schedule schema texts alerting telemetry vault notify store bus catalog pipeline",
+        "syntax redaction script evaluate schedule schema texts alerting telemetry vault notify export store bus catalog \
+         pipeline",
     ),
     // Layer 6.
     ("api", "syntax redaction schedule schema telemetry service"),

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use vigie::domain::FailureKind;
+use vigie::domain::{FailureKind, TraceId};
 use vigie::forward_proxy::{
-    AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig, PROXY_ERROR_HEADER, TraceId,
+    AllowedClients, BlockedHosts, ForwardProxy, ForwardProxyConfig, PROXY_ERROR_HEADER,
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, PublicRoots, TlsOptions, TrustConfig};
 

@@ -18,5 +18,5 @@ mod refused_start;
 mod serving;
 mod settings;
 mod store_settings;
-mod support;
+pub mod support;
 mod unit_file;

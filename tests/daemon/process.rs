@@ -71,7 +71,7 @@ fn send_raw(
     stream.read_to_end(&mut response)?;
     let response = String::from_utf8(response).unwrap();
     let (head, body) = response.split_once("\r\n\r\n").ok_or(std::io::ErrorKind::UnexpectedEof)?;
-    let is_chunked = head.contains("transfer-encoding: chunked");
+    let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
     let body = if is_chunked { unchunked(body) } else { body.to_owned() };
     Ok(Response { status: head[9..12].parse().unwrap(), head: head.to_owned(), body })
 }

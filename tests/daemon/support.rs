@@ -291,6 +291,8 @@ pub async fn serve_pages(is_public: bool, kept: MemoryResults, monitors: Vec<Mon
         health: health.clone(),
         metrics: Arc::new(Metrics::new()),
         metrics_properties: Arc::default(),
+        max_monitor_series: 10,
+        metrics_permits: vigie::web::metrics_permits(),
         clock: clock.clone(),
     };
     let accounts = Arc::new(AccountService::new(

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use vigie::domain::{MonitorType, Role};
+use vigie::export::METRIC_NAMES;
 use vigie::settings::{EntryField, SECTIONS, SETTINGS, Setting, SettingSources, SettingType};
 
 use super::{inline_code, root};
@@ -80,10 +81,11 @@ fn every_environment_variable_that_a_page_names_exists() {
 #[test]
 fn every_metric_that_a_page_names_exists() {
     // The metrics endpoint lists only metrics that were counted already, so the sources are searched.
-    let sources = ["agent_metrics.rs", "metrics.rs", "process_metrics.rs"]
+    let sources = ["agent_metrics.rs", "metrics.rs", "otlp_metrics.rs", "process_metrics.rs"]
         .map(|file| fs::read_to_string(root().join("src/telemetry").join(file)).unwrap());
     let texts = sources.iter().flat_map(|source| source.split('"').skip(1).step_by(2));
-    let known: BTreeSet<&str> = texts.filter(|text| text.starts_with("vigie_")).collect();
+    let of_server = texts.filter(|text| text.starts_with("vigie_"));
+    let known: BTreeSet<&str> = of_server.chain(METRIC_NAMES).collect();
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);
     for (page, span) in
         inline_code().into_iter().filter(|(_, span)| span.starts_with("vigie_") && *span != "vigie_")

@@ -40,6 +40,7 @@ fn every_file_of_the_manifest_exists_and_has_a_place_of_its_own() {
         "usr/share/bash-completion/completions/vigie",
         "usr/share/doc/vigie/copyright",
         "usr/share/doc/vigie/examples/monitors/website.yaml",
+        "usr/share/doc/vigie/examples/ecosystem/prometheus-alerts.yml",
     ] {
         assert!(places.contains(place), "`{place}` is missing: {places:#?}");
     }

@@ -120,9 +120,14 @@ fn a_token_never_may_more_than_the_role_of_its_maker() {
     let (_, token) = program_token(&server, &log_in(&server, "one-CO-ADMIN"), &["admin"]);
     let boss = json!({"login": "boss", "role": "ADMIN", "password": PASSWORD});
     assert_eq!(server.call_with_token(&token, "POST", "/users", &boss).0, 403);
-    // The metrics are about all accounts.
+    // The metrics of the server are about all accounts, those of monitors about one.
     add_user(&server, other, "clara", "ADMIN");
-    assert_eq!(program_token(&server, &log_in(&server, "clara"), &["metrics"]).0, 403);
+    let (status, token) = program_token(&server, &log_in(&server, "clara"), &["metrics"]);
+    assert_eq!(status, 200);
+    let bearer = format!("Authorization: Bearer {token}\r\n");
+    for (path, expected) in [("/metrics", 401), ("/metrics/monitors", 200)] {
+        assert_eq!(server.get_with_headers(path, &bearer).0, expected, "{path}");
+    }
     assert_eq!(program_token(&server, &server.token(), &["read"]).0, 403, "the host token has no user");
 }
 

@@ -194,8 +194,7 @@ fn extra_fields(
     if !views.is_empty() {
         extra.insert("content_views".to_owned(), Value::Array(views));
     }
-    let browser = result.and_then(|result| result.details.browser.as_ref());
-    if let Some(trace_id) = browser.and_then(|browser| browser.trace_id.as_ref()) {
+    if let Some(trace_id) = result.and_then(|result| result.details.trace_id()) {
         extra.insert("trace_id".to_owned(), json!(trace_id));
     }
     let deciding_result = draft.deciding_result.as_ref();

@@ -2,6 +2,7 @@
 //! goes on.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,7 +30,10 @@ impl IngestWorker {
         let mut parts = VecDeque::from([batch]);
         while let Some(part) = parts.pop_front() {
             let error = match self.commit_with_retry(&part).await {
-                Ok(()) => continue,
+                Ok(()) => {
+                    self.notify_observer(&part);
+                    continue;
+                }
                 Err(CommitStopped::Closed) => {
                     tracing::error!(
                         results = part.results.len(),
@@ -57,6 +61,15 @@ impl IngestWorker {
         true
     }
 
+    /// Shows the results of a commit to the observer; a panic of it concerns nobody else.
+    fn notify_observer(&self, part: &IngestBatch) {
+        let Some(observer) = self.observer.get() else { return };
+        if catch_unwind(AssertUnwindSafe(|| observer.on_committed(&part.results))).is_err() {
+            self.heartbeat.record_panic();
+            tracing::error!(results = part.results.len(), "failed to pass on stored results: it panicked");
+        }
+    }
+
     /// Commits until it succeeds, the store is closed, or the fault lies in the batch.
     async fn commit_with_retry(&self, batch: &Arc<IngestBatch>) -> Result<(), CommitStopped> {
         let mut retry_delay = self.settings.initial_retry_delay;
@@ -70,6 +83,7 @@ impl IngestWorker {
             match committed {
                 Ok(()) => {
                     self.metrics.record_commit(batch.results.len(), started.elapsed());
+                    self.metrics.record_stored_results(batch.results.iter());
                     self.record_recovery();
                     return Ok(());
                 }

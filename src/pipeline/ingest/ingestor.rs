@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::commit_failure::CommitFailure;
+use super::commit_observer::CommitObserver;
 use super::dependencies::IngestDependencies;
 use super::pending_batch::loaded_bytes;
 use super::quarantine::{QuarantineRecorder, QuarantinedItem};
@@ -110,6 +111,11 @@ impl Ingestor {
                 .await?;
         *self.worker.next_alert_engine.lock() = Some(Box::new(engine));
         Ok(())
+    }
+
+    /// Sets who learns of the results that are stored from now on; only the first call counts.
+    pub fn set_commit_observer(&self, observer: Arc<dyn CommitObserver>) {
+        let _ = self.worker.observer.set(observer);
     }
 
     /// Passes reloaded settings to the alert engine.

@@ -3,6 +3,7 @@
 
 mod commit;
 mod commit_failure;
+mod commit_observer;
 mod dependencies;
 mod ingestor;
 mod monitor_state;
@@ -17,6 +18,7 @@ mod spool_replay;
 mod task;
 mod worker;
 
+pub use commit_observer::CommitObserver;
 pub use dependencies::IngestDependencies;
 pub use ingestor::Ingestor;
 pub use monitor_state::next_monitor_state;

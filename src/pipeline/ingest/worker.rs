@@ -1,12 +1,13 @@
 //! What the ingest loop and its handle share: states of monitors, counts of what waits, and how a batch is processed.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::watch;
 
 use super::commit_failure::CommitFailure;
+use super::commit_observer::CommitObserver;
 use super::dependencies::IngestDependencies;
 use super::monitor_state::next_monitor_state;
 use super::pending_batch::{PendingBatch, PostCommitWork, ProcessedBatch, capture_bytes, loaded_bytes};
@@ -26,6 +27,8 @@ pub(super) struct IngestWorker {
     pub(super) quarantine: QuarantineRecorder,
     /// Takes what is not stored when the ingest ends, which releases it; `None` drops it.
     pub(super) spool: Mutex<Option<Arc<ResultSpool>>>,
+    /// Learns of stored results, once there is one.
+    pub(super) observer: OnceLock<Arc<dyn CommitObserver>>,
     pub(super) heartbeat: TaskHeartbeat,
     pub(super) settings: IngestSettings,
     pub(super) location_states: Mutex<HashMap<(MonitorId, LocationId), MonitorLocationState>>,
@@ -62,6 +65,7 @@ impl IngestWorker {
             metrics,
             quarantine,
             spool: Mutex::new(spool),
+            observer: OnceLock::new(),
             heartbeat,
             settings,
             location_states: Mutex::new(stored_states),

@@ -34,7 +34,8 @@ impl<'a> ApiStepsAttempt<'a> {
             connect_options: &options.connect_options,
             max_body_bytes: options.max_body_bytes,
         };
-        let runner = StepRunner::new(cx, request_options, started);
+        let mut runner = StepRunner::new(cx, request_options, started);
+        runner.observation.details.trace_id = options.trace_requests.then(|| cx.trace_id.to_string());
         Self { options, runner, variables: Arc::new(variables) }
     }
 
@@ -58,7 +59,8 @@ impl<'a> ApiStepsAttempt<'a> {
         let plan = &steps[index];
         let mut step = self.runner.begin_step(plan.number, &plan.name);
         match plan.build_request(&self.options.user_agent, &self.variables) {
-            Ok((request, secrets)) => {
+            Ok((mut request, secrets)) => {
+                request.trace_id = self.options.trace_requests.then_some(self.runner.cx.trace_id);
                 self.runner.add_secrets(secrets);
                 self.send_request(&mut step, steps, index, &request).await;
             }

@@ -26,6 +26,8 @@ pub(super) struct ApiStepsOptions {
     pub(super) patterns: Arc<PatternCache>,
     /// Values of variables before the first step (`vigie check --set`); steps may replace them.
     pub(super) preset_variables: Arc<BTreeMap<String, String>>,
+    /// Whether requests carry a trace (`trace_requests`).
+    pub(super) trace_requests: bool,
     /// The host of the first step, unless its URL has placeholders.
     pub(super) target_host: Option<Box<str>>,
 }
@@ -39,10 +41,12 @@ impl ApiStepsOptions {
             .map_err(|_| "`user_agent` cannot be used: it is not a header value".to_owned())?;
         let fields: WebsiteApiSettings<'_> =
             document.deserialize().map_err(|error| describe_invalid_setting(&error))?;
+        let trace_requests = fields.trace_requests;
         let steps = parse_steps(fields)?;
         Ok(Self {
             target_host: steps.first().and_then(StepPlan::fixed_host),
             step_plans: steps.into(),
+            trace_requests,
             connect_options: connect_options(document).map_err(|error| describe_invalid_setting(&error))?,
             user_agent,
             max_body_bytes: context.max_body_bytes,

@@ -172,6 +172,7 @@ impl StepPlan {
             credentials,
             preemptive_auth: self.preemptive_auth,
             redirects: RedirectRule::from_flag(self.follow_redirects),
+            trace_id: None,
         };
         Ok((request, secrets))
     }

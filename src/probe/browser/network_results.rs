@@ -15,10 +15,10 @@ use crate::domain::{
     StepResult, Timestamp, duration_micros,
 };
 use crate::protocol::http::client::captures;
+use crate::protocol::http::is_same_site;
 use crate::redaction::redactor::Redactor;
 use crate::redaction::sensitive_names::is_sensitive_header;
 use crate::syntax::MASK;
-use crate::webpage::is_same_site;
 
 /// Maximum number of objects kept per step.
 const MAX_OBJECTS_PER_STEP: usize = 500;

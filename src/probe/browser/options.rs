@@ -12,19 +12,19 @@ use super::content_view_evaluation::ContentView;
 use super::text_condition::MAX_QUOTED_CHARS;
 use super::time_budget::ScriptLimits;
 use crate::browser::{BrowserKind, BrowserPool, DeviceProfile, Emulation, SessionOptions};
+use crate::domain::TraceId;
 use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
 use crate::evaluate::PatternCache;
 use crate::evaluate::template::{EscapeContext, Template, Variables};
-use crate::forward_proxy::TraceId;
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::full_page_rule::FullPageRule;
 use crate::probe::invalid_probe::describe_invalid_setting;
 use crate::probe::{connect_settings, keyword_search};
+use crate::protocol::http::site_of_url;
 use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
 use crate::schema::{InvalidFieldValue, MonitorDocument};
 use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::language::{ActionKind, Script};
-use crate::webpage::site_of_url;
 
 /// Which user experience metrics are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

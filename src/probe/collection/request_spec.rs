@@ -57,6 +57,7 @@ pub(super) fn build_spec(
         headers,
         body,
         credentials,
+        trace_id: None,
         redirects: RedirectRule {
             max: behavior.max_redirects,
             followed: behavior.follow_redirects,

@@ -65,6 +65,7 @@ impl MetricsPage {
                 credentials: None,
                 preemptive_auth: false,
                 redirects: RedirectRule::from_flag(false),
+                trace_id: None,
             },
             connect_options: ConnectOptions {
                 address_family: AddressFamily::Any,

@@ -9,12 +9,14 @@ use http::{Method, Version};
 use url::Url;
 
 use super::request_headers::RequestHeaders;
+use crate::domain::TraceId;
 use crate::evaluate::certificate::ExpiryRule;
 use crate::probe::build_context::ProbeBuildContext;
 use crate::probe::full_page_rule::FullPageRule;
 use crate::probe::invalid_probe::invalid_setting;
 use crate::probe::probe_trait::ProbeContext;
 use crate::probe::{connect_settings, keyword_search};
+use crate::protocol::http::TRACEPARENT;
 use crate::protocol::http::client::{
     ConnectOptions, HttpCredentials, RedirectRule, RequestSpec, parse_request_url, remove_login_and_fragment,
 };
@@ -46,6 +48,8 @@ pub(super) struct WebsiteOptions {
     pub(super) full_page_rule: Option<FullPageRule>,
     /// Whether a change of the content is reported.
     pub(super) detect_content_change: bool,
+    /// Whether requests carry a trace (`trace_requests`), and the monitor sets none itself.
+    pub(super) trace_requests: bool,
 }
 
 impl WebsiteOptions {
@@ -65,8 +69,10 @@ impl WebsiteOptions {
         let body = website.post_body.filter(|_| BODY_METHODS.contains(&method.as_str())).or(default_body);
         let body = body.map(|body| Bytes::copy_from_slice(body.as_bytes()));
         let (monitor, may_return_page) = (document.settings(), matches!(method, Method::GET | Method::POST));
+        let request_headers = RequestHeaders::from_settings(&website, context, body.is_some())?;
         Ok(Self {
-            request_headers: RequestHeaders::from_settings(&website, context, body.is_some())?,
+            trace_requests: website.trace_requests && !request_headers.has_custom(&TRACEPARENT),
+            request_headers,
             connect_options: ConnectOptions {
                 address_family: connect_settings::address_family(document)?,
                 pinned_host: pinned_address(&website)?
@@ -101,8 +107,8 @@ impl WebsiteOptions {
         self.detect_content_change || self.full_page_rule.as_ref().is_some_and(is_due)
     }
 
-    /// Builds the request of an attempt.
-    pub(super) fn build_request(&self) -> RequestSpec {
+    /// Builds the request of an attempt, which belongs to the trace `trace_id` if the monitor traces its requests.
+    pub(super) fn build_request(&self, trace_id: TraceId) -> RequestSpec {
         RequestSpec {
             url: self.url.clone(),
             method: self.method.clone(),
@@ -112,6 +118,7 @@ impl WebsiteOptions {
             credentials: self.credentials.clone(),
             preemptive_auth: false,
             redirects: RedirectRule::from_flag(self.follow_redirects),
+            trace_id: self.trace_requests.then_some(trace_id),
         }
     }
 }

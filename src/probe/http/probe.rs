@@ -33,11 +33,12 @@ struct WebsiteProbe {
 impl WebsiteProbe {
     async fn run(&self, cx: ProbeContext<'_>) -> Observation {
         let started = Instant::now();
-        let (request, mut cookie_jar) = (self.options.build_request(), CookieJar::default());
+        let (request, mut cookie_jar) = (self.options.build_request(cx.trace_id), CookieJar::default());
         let mut attempt = HttpAttempt::new(&self.options, cx, started, &request, &mut cookie_jar);
         let run_result = until_cancelled(cx, pin!(attempt.run())).await.flatten();
         let page = attempt.take_fetched_page();
         let mut observation = attempt.into_observation();
+        observation.details.trace_id = request.trace_id.map(|trace_id| trace_id.to_string());
         if let Err(failure) = run_result {
             observation.record_failure(failure);
         }

@@ -46,6 +46,11 @@ impl RequestHeaders {
         })
     }
 
+    /// Whether the monitor itself sets the field `name`.
+    pub(super) fn has_custom(&self, name: &HeaderName) -> bool {
+        self.custom_headers.iter().any(|(custom_name, _)| custom_name == name)
+    }
+
     /// Returns the fields of every request. `Host` is first; its value is set per request. A field of the monitor
     /// replaces the standard field of the same name; if the monitor sets a name several times, all values are sent.
     pub(super) fn to_header_map(&self) -> HeaderMap {

@@ -89,6 +89,7 @@ pub(super) fn build_request(
             credentials,
             preemptive_auth: request.credentials.as_ref().is_some_and(|login| login.preemptive),
             redirects: RedirectRule::from_flag(request.follow_redirects),
+            trace_id: None,
         },
         secrets: parts.secrets,
         body_text,

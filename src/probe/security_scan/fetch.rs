@@ -50,6 +50,7 @@ impl Scan<'_> {
             credentials: None,
             preemptive_auth: false,
             redirects: RedirectRule::from_flag(false),
+            trace_id: None,
         };
         let mut cookie_jar = CookieJar::default();
         let mut chain = RequestChain::new(context, &request, &mut cookie_jar);

@@ -16,7 +16,9 @@ mod limits;
 mod post_client;
 mod request_error;
 mod retry_after;
+mod site;
 mod timings;
+mod traceparent;
 mod version_normalizer;
 
 pub use body::{BodyContent, BodyRetention, ResponseBody};
@@ -29,3 +31,5 @@ pub use limits::{HeaderLimit, MAX_HEAD_BYTES, MAX_HEADER_FIELDS};
 pub use post_client::{PostClient, PostClientError, PostResponse};
 pub use request_error::{RequestError, RetryReason};
 pub use retry_after::retry_after;
+pub use site::{is_same_site, site_of_url};
+pub use traceparent::{TRACEPARENT, TRACESTATE, new_traceparent};

@@ -1,5 +1,5 @@
-//! Sends POST requests to a server that the caller trusts, such as the Vigie server of an agent: no redirects, no
-//! egress policy, a new connection for each request.
+//! Sends POST requests to a server that the operator names, such as the Vigie server of an agent: no redirects, a new
+//! connection for each request.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,8 +21,10 @@ use crate::net::{
 
 /// Most bytes of a response that are read.
 const MAX_RESPONSE_BYTES: u64 = 64 * 1024;
-/// Most characters of a response that are kept.
-const MAX_KEPT_CHARS: usize = 200;
+/// Most characters of a response that messages quote.
+const MAX_QUOTED_CHARS: usize = 200;
+/// Most bytes of a response that are kept.
+const MAX_KEPT_BYTES: usize = 8 * 1024;
 
 /// Why a client cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +57,8 @@ pub struct PostResponse {
     pub headers: HeaderMap,
     /// The beginning of its body, for messages: one line, without control characters.
     pub text: String,
+    /// The beginning of its body, for programs.
+    pub body: Bytes,
 }
 
 impl PostResponse {
@@ -66,8 +70,14 @@ impl PostResponse {
 }
 
 impl PostClient {
-    /// Creates a client that trusts the authorities of the system, and those in `ca_file` (PEM). Reads the resolver
-    /// settings of the system.
+    /// Creates a client that connects through `net`, and so under its egress policy.
+    #[must_use]
+    pub const fn over(net: Net) -> Self {
+        Self { net }
+    }
+
+    /// Creates a client without egress policy that trusts the authorities of the system, and those in `ca_file` (PEM).
+    /// Reads the resolver settings of the system.
     ///
     /// # Errors
     /// Fails when `ca_file` cannot be read or has no certificates.
@@ -114,11 +124,11 @@ impl PostClient {
             send_request(tcp, HttpProtocol::Http1, request, deadline, &mut trace.phases).await?
         };
         // The status counts even when the body breaks off.
-        let retention = BodyRetention::Prefix(MAX_KEPT_CHARS * 4);
+        let retention = BodyRetention::Prefix(MAX_KEPT_BYTES);
         let content = body.read(retention, MAX_RESPONSE_BYTES, deadline, &mut Phases::default()).await;
         let text = String::from_utf8_lossy(&content.bytes);
-        let text = replace_control_chars(text.trim()).chars().take(MAX_KEPT_CHARS).collect();
-        Ok(PostResponse { status: head.status, headers: head.headers, text })
+        let text = replace_control_chars(text.trim()).chars().take(MAX_QUOTED_CHARS).collect();
+        Ok(PostResponse { status: head.status, headers: head.headers, text, body: content.bytes.into() })
     }
 }
 

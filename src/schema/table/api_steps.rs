@@ -7,7 +7,7 @@ use super::shared::{
     TRUST_FIELDS,
 };
 use super::sub_objects::ASSERTION;
-use super::web::{HEADER_ITEM, MAX_BODY_CHARS, MAX_URL_CHARS};
+use super::web::{HEADER_ITEM, MAX_BODY_CHARS, MAX_URL_CHARS, TRACE_REQUESTS};
 use crate::syntax::text_format::TextFormat;
 
 static API_STEP_ITEM: FieldType = FieldType::Object(&API_STEP);
@@ -115,6 +115,7 @@ static API_STEP_FIELDS: &[Field] = &[
         FieldType::List { item_type: &ASSERTION_ITEM, min: 0, max: 100 },
         "What has to hold for it",
     ),
+    TRACE_REQUESTS,
 ];
 
 static API_STEPS_FIELD_GROUPS: &[&[Field]] = &[

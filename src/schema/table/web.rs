@@ -26,6 +26,14 @@ pub const METHOD_CODES: &[(&str, &str)] = &[
     ("o", "OPTIONS"),
 ];
 
+/// `trace_requests`.
+pub(super) const TRACE_REQUESTS: Field = Field::flag(
+    "trace_requests",
+    false,
+    "Requests to the site of the URL carry a W3C traceparent; a field of that name in the headers takes its place",
+)
+.vigie_extension();
+
 pub(super) static HEADER_ITEM: FieldType = FieldType::Object(&HEADER);
 
 static REQUEST_FIELDS: &[Field] = &[
@@ -77,6 +85,7 @@ static REQUEST_FIELDS: &[Field] = &[
         "Days before it expires at which a certificate is expiring; without it those of the account",
     )
     .vigie_extension(),
+    TRACE_REQUESTS,
     Field::text("realm_userid", 255, "User name for HTTP authentication").secret(),
     Field::text("realm_password", 255, "Password for HTTP authentication").secret(),
 ];

@@ -18,6 +18,8 @@ pub struct WebsiteApiSettings<'a> {
     pub http_method: Option<SingleRequestMethod>,
     /// Assertions on its response.
     pub assertions: Option<Vec<AssertionSettings>>,
+    /// Whether requests carry a W3C traceparent.
+    pub trace_requests: bool,
 }
 
 /// A request and the assertions on its response.

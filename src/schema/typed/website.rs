@@ -32,6 +32,8 @@ pub struct WebsiteSettings<'a> {
     pub expected_statuses: Option<&'a str>,
     /// Whether caches on the path may respond.
     pub http_caching: HttpCaching,
+    /// Whether requests carry a W3C traceparent.
+    pub trace_requests: bool,
     /// User name for HTTP authentication.
     pub realm_userid: Option<&'a str>,
     /// Password for HTTP authentication.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::account_service::AccountService;
 use super::issued_token::{IssuedToken, TokenHash};
-use crate::domain::{ConfigRecordKind, CustomerId, Timestamp, TokenScope, TokenScopes, UserId};
+use crate::domain::{ConfigRecordKind, Timestamp, TokenScope, TokenScopes, UserId};
 use crate::service::caller::{Caller, ServiceError};
 use crate::store::{AuditObject, StoredToken, TokenKind, TokenUse};
 
@@ -85,15 +85,11 @@ impl AccountService {
             ));
         }
         for scope in scopes.iter() {
-            let scope_exceeds_account =
-                scope == TokenScope::Metrics && caller.customer != CustomerId::OPERATOR;
-            if scope_exceeds_account || !caller.allows(scope.required_permission()) {
+            if !caller.allows(scope.required_permission()) {
                 let (role, scope) = (caller.role, scope.name());
-                return Err(ServiceError::Forbidden(if scope_exceeds_account {
-                    format!("The scope `{scope}` is for account 1, since the metrics are about all accounts")
-                } else {
-                    format!("The role {role} does not permit the scope `{scope}`")
-                }));
+                return Err(ServiceError::Forbidden(format!(
+                    "The role {role} does not permit the scope `{scope}`"
+                )));
             }
         }
         let user = self.config_store.record(ConfigRecordKind::User, caller.user_id.0).await?;

@@ -43,6 +43,9 @@ pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
     if let Some(host) = &result.facts.host {
         lines.push_host(host);
     }
+    if let Some(trace_id) = &result.details.trace_id {
+        lines.push("trace", trace_id.as_str());
+    }
     if let Some(scan) = &result.facts.security {
         lines.0.extend(security_lines(scan));
     }

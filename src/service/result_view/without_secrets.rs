@@ -40,6 +40,7 @@ fn facts_without_secrets(facts: Facts) -> Facts {
 }
 
 fn details_without_secrets(mut details: CheckDetails) -> CheckDetails {
+    details.trace_id = None;
     if let Some(browser) = &mut details.browser {
         browser.trace_id = None;
         browser.user_agent.clear();

@@ -130,7 +130,10 @@ pub(in crate::web) async fn ids_of_list(
 ) -> Result<Vec<MonitorId>, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let query = to_status_query(&read_query(query, viewer), &state.monitor_reader, &board, viewer).await?;
+    let query = to_status_query(&read_query(query, viewer), &state.monitor_reader, &board, |account| {
+        viewer.knows_account(account)
+    })
+    .await?;
     Ok(state.monitor_reader.matching_rows(&board, &query, now).iter().map(|row| row.monitor.id).collect())
 }
 
@@ -147,7 +150,9 @@ async fn load_page(
 ) -> Result<LivePage, StoreError> {
     let now = state.clock.now();
     let board = visible_board(state, viewer, now).await?;
-    let status_query = to_status_query(page_query, &state.monitor_reader, &board, viewer).await?;
+    let status_query =
+        to_status_query(page_query, &state.monitor_reader, &board, |account| viewer.knows_account(account))
+            .await?;
     let error_count = board.count(MonitorStatus::LastOutcome(Outcome::Error));
     let title = name.as_ref().map_or_else(|| "Vigie".to_owned(), |name| format!("{name} · Vigie"));
     let title = if error_count > 0 { format!("({error_count}) {title}") } else { title };

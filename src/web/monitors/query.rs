@@ -1,6 +1,6 @@
 //! Reads the query of the list, as far as who looks at it may use it.
 
-use crate::domain::StoreError;
+use crate::domain::{CustomerId, StoreError};
 use crate::service::{ListQuery, MonitorReader, StatusBoard, StatusQuery};
 use crate::web::page_state::PageState;
 use crate::web::viewer::Viewer;
@@ -15,14 +15,14 @@ pub(super) fn read_query(text: &str, viewer: &Viewer) -> ListQuery {
     if viewer.caller.is_some() { query } else { query.without_account_data() }
 }
 
-/// Returns what is read for `query` from `board`, without limits.
-pub(super) async fn to_status_query(
+/// Returns what is read for `query` from `board`, without limits; `is_known` holds for the accounts whose recipients the
+/// reader may know.
+pub(in crate::web) async fn to_status_query(
     query: &ListQuery,
     monitor_reader: &MonitorReader,
     board: &StatusBoard,
-    viewer: &Viewer,
+    is_known: impl Fn(CustomerId) -> bool,
 ) -> Result<StatusQuery, StoreError> {
-    let is_known = |customer| viewer.knows_account(customer);
     let of_recipient = match query.recipient {
         Some(recipient) => Some(monitor_reader.monitors_of_recipient(board, recipient, is_known).await?),
         None => None,

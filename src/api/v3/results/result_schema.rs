@@ -65,6 +65,7 @@ pub(super) fn result_schema() -> Value {
             "page": details_schema::full_page_schema(),
             "browser": browser_schema::browser_schema(),
             "views": browser_schema::content_views_schema(),
+            "trace_id": string_schema("Trace id of its requests, in hexadecimal (`trace_requests`)"),
             "captures": {"type": "array", "items": capture_schema()},
             "verification": object_schema(&["status", "at"], json!({
                 "status": integer_schema("Verdict of the verifying location: 70 to 73, or 79 when no location could verify"),

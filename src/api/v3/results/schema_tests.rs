@@ -274,6 +274,7 @@ fn check_details() -> CheckDetails {
         page_load: Some(Box::new(page)),
         browser: Some(Box::new(browser)),
         content_views: vec![view],
+        trace_id: Some("x".into()),
     }
 }
 

@@ -10,6 +10,7 @@ use url::{Position, Url};
 
 use super::redirect::display_url;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::protocol::http::traceparent::TRACEPARENT;
 use crate::syntax::substring_set::SubstringSet;
 
 /// Whether a header field of this name carries a credential. There is no complete list of such names: `Authorization`,
@@ -45,6 +46,8 @@ pub(super) struct RequestParts<'m> {
     pub(super) cookie_header: Option<HeaderValue>,
     pub(super) referer: Option<HeaderValue>,
     pub(super) authorization_header: Option<&'m HeaderValue>,
+    /// The value of `traceparent`, unless `headers` have one.
+    pub(super) traceparent: Option<&'m HeaderValue>,
 }
 
 /// Builds the message from `parts`.
@@ -82,6 +85,9 @@ pub(super) fn build_request(parts: RequestParts<'_>) -> Result<Request<Full<Byte
     }
     if let Some(authorization) = parts.authorization_header {
         headers.insert(AUTHORIZATION, authorization.clone());
+    }
+    if let Some(traceparent) = parts.traceparent.filter(|_| !headers.contains_key(TRACEPARENT)) {
+        headers.insert(TRACEPARENT, traceparent.clone());
     }
     match parts.body {
         Some(body) => {

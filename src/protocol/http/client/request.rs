@@ -9,6 +9,7 @@ use url::Url;
 
 use super::connect_options::ConnectOptions;
 use super::redirect::RedirectRule;
+use crate::domain::TraceId;
 use crate::net::{Deadline, Net};
 use crate::protocol::http::client::auth::HttpCredentials;
 
@@ -33,6 +34,8 @@ pub struct RequestSpec {
     pub preemptive_auth: bool,
     /// Which redirects are followed, and how.
     pub redirects: RedirectRule,
+    /// The trace that requests to the site of `url` belong to, unless `headers` name one; `None` for none.
+    pub trace_id: Option<TraceId>,
 }
 
 /// The context shared by the requests of one attempt.

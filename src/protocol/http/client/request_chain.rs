@@ -21,6 +21,8 @@ use crate::net::{ConnectionTrace, Endpoint, ResetOnClose, TlsOptions, TlsStream,
 use crate::protocol::http::body::ResponseBody;
 use crate::protocol::http::exchange::{HttpProtocol, ResponseHead, send_request};
 use crate::protocol::http::http3::send_http3_request;
+use crate::protocol::http::site::is_same_site;
+use crate::protocol::http::traceparent::new_traceparent;
 
 /// Maximum number of challenges that are answered: the first one, and a few with a stale nonce.
 const MAX_ANSWERED_CHALLENGES: u32 = 3;
@@ -47,6 +49,8 @@ pub struct RequestChain<'a> {
     referer: Option<HeaderValue>,
     /// The value of `Authorization` sent with it.
     pub(super) authorization_header: Option<HeaderValue>,
+    /// The value of `traceparent` sent with it.
+    traceparent: Option<HeaderValue>,
     /// The header fields sent with it, if they are recorded.
     pub(super) sent_headers: Option<HeaderList>,
     /// The negotiated version.
@@ -86,6 +90,7 @@ impl<'a> RequestChain<'a> {
             cookie_header: None,
             referer: None,
             authorization_header: None,
+            traceparent: None,
             sent_headers: None,
             negotiated_version: request.version,
             is_tls_established: false,
@@ -231,9 +236,17 @@ impl<'a> RequestChain<'a> {
     fn prepare_request(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         self.authorization_header = self.build_authorization();
         self.cookie_header = self.cookie_jar.cookie_header(&self.current_url);
+        self.traceparent = self.new_traceparent();
         let message = self.build_request()?;
         self.sent_headers = self.context.record_exchanges.then(|| to_header_list(message.headers()));
         Ok(message)
+    }
+
+    /// Returns a span of its own for the exchange in progress; other sites than that of the request get none.
+    fn new_traceparent(&self) -> Option<HeaderValue> {
+        let trace_id =
+            self.request.trace_id.filter(|_| is_same_site(&self.current_url, &self.request.url))?;
+        new_traceparent(trace_id)
     }
 
     fn build_authorization(&mut self) -> Option<HeaderValue> {
@@ -269,6 +282,7 @@ impl<'a> RequestChain<'a> {
             cookie_header: self.cookie_header.clone(),
             referer: self.referer.clone(),
             authorization_header: self.authorization_header.as_ref(),
+            traceparent: self.traceparent.as_ref(),
         })
     }
 
