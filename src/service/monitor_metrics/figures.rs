@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures::{StreamExt as _, TryStreamExt as _, stream};
+use futures::future::try_join_all;
 
 use crate::domain::{CheckId, LocationId, MonitorId};
 use crate::export::ResultFigures;
@@ -32,7 +32,7 @@ impl FiguresCache {
         states: &[MonitorLocationState],
     ) -> Result<Vec<Arc<ResultFigures>>, StoreError> {
         let nothing: Arc<ResultFigures> = Arc::default();
-        let mut missing: Vec<(usize, MonitorLocationState)> = Vec::new();
+        let mut missing: Vec<(usize, &MonitorLocationState)> = Vec::new();
         let mut figures: Vec<Arc<ResultFigures>> = Vec::with_capacity(states.len());
         {
             let entries = self.0.lock();
@@ -40,25 +40,25 @@ impl FiguresCache {
                 let entry = entries.get(&(state.monitor_id, state.location_id));
                 let known = entry.filter(|(check_id, _)| *check_id == state.check_id);
                 if known.is_none() {
-                    missing.push((index, state.clone()));
+                    missing.push((index, state));
                 }
                 figures.push(Arc::clone(known.map_or(&nothing, |(_, known)| known)));
             }
         }
-        let chunks: Vec<Vec<_>> = missing.chunks(CHUNK_RESULTS).map(<[_]>::to_vec).collect();
-        let reads = chunks.into_iter().map(|chunk| {
-            let read =
-                result_store.results_for_states(chunk.iter().map(|(_, state)| state.clone()).collect());
-            async move { read.await.map(|results| (chunk, results)) }
-        });
-        let mut reads = stream::iter(reads).buffered(PARALLEL_READS);
-        while let Some((chunk, results)) = reads.try_next().await? {
+        // In a page of 100,000 monitors, copies of all states would be most of its memory.
+        for wanted in missing.chunks(CHUNK_RESULTS * PARALLEL_READS) {
+            let mut reads = Vec::with_capacity(PARALLEL_READS);
+            for chunk in wanted.chunks(CHUNK_RESULTS) {
+                let states = chunk.iter().map(|(_, state)| (*state).clone()).collect();
+                reads.push(result_store.results_for_states(states));
+            }
+            let results = try_join_all(reads).await?.into_iter().flatten();
             let mut entries = self.0.lock();
-            for ((index, state), result) in chunk.into_iter().zip(results) {
+            for ((index, state), result) in wanted.iter().zip(results) {
                 let read = result.map(|result| Arc::new(ResultFigures::from_result(&result)));
                 let read = read.unwrap_or_else(|| Arc::clone(&nothing));
                 entries.insert((state.monitor_id, state.location_id), (state.check_id, Arc::clone(&read)));
-                if let Some(place) = figures.get_mut(index) {
+                if let Some(place) = figures.get_mut(*index) {
                     *place = read;
                 }
             }
