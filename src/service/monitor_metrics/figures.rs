@@ -45,7 +45,7 @@ impl FiguresCache {
                 figures.push(Arc::clone(known.map_or(&nothing, |(_, known)| known)));
             }
         }
-        // In a page of 100,000 monitors, copies of all states would be most of its memory.
+        // States are copied a chunk at a time: after a start, those of all monitors are missing.
         for wanted in missing.chunks(CHUNK_RESULTS * PARALLEL_READS) {
             let mut reads = Vec::with_capacity(PARALLEL_READS);
             for chunk in wanted.chunks(CHUNK_RESULTS) {
