@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::domain::{
     Attempt, CheckId, CheckResult, CustomerId, Failure, HttpExchange, LocationId, MonitorId, MonitorType,
-    Outcome, Phases, Status, StepResult, Timestamp,
+    Outcome, Phases, Status, StepResult, Timestamp, truncate,
 };
 
 /// Most characters of one text.
@@ -212,10 +212,7 @@ fn shortened_failure(failure: &Failure) -> Failure {
 }
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_TEXT_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    truncate(text, MAX_TEXT_CHARS)
 }
 
 fn failure_bytes(failure: Option<&Failure>) -> usize {

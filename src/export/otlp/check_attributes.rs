@@ -1,6 +1,8 @@
 //! Attributes that say which check a data point, log record or span is about. Names outside of the semantic conventions
 //! of OpenTelemetry begin with `vigie.`: there is none for uptime.
 
+use std::net::SocketAddr;
+
 use super::check::{ExportedCheck, FailedCheck};
 use super::model::KeyValue;
 use crate::domain::{Attempt, Failure};
@@ -40,8 +42,7 @@ pub(super) fn failed_check_attributes(check: &ExportedCheck, failed: &FailedChec
         attributes.push(KeyValue::new("http.response.status_code", i64::from(*http_status)));
     }
     if let Some(address) = failed.address {
-        attributes.push(KeyValue::new("network.peer.address", address.ip().to_string()));
-        attributes.push(KeyValue::new("network.peer.port", i64::from(address.port())));
+        attributes.extend(peer_attributes(address));
     }
     attributes
 }
@@ -51,5 +52,13 @@ pub(super) fn failure_attributes(failure: &Failure) -> [KeyValue; 2] {
     [
         KeyValue::new("error.type", failure.kind.label()),
         KeyValue::new("vigie.failure.phase", failure.phase.name()),
+    ]
+}
+
+/// Returns the attributes of the address that was reached.
+pub(super) fn peer_attributes(address: SocketAddr) -> [KeyValue; 2] {
+    [
+        KeyValue::new("network.peer.address", address.ip().to_string()),
+        KeyValue::new("network.peer.port", i64::from(address.port())),
     ]
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::check::{ExportedCheck, FailedCheck, TracedExchange, TracedStep};
-use super::check_attributes::{failed_check_attributes, failure_attributes};
+use super::check_attributes::{failed_check_attributes, failure_attributes, peer_attributes};
 use super::model::{KeyValue, Resource, SCOPE, Scope};
 use super::span_builder::{NewSpan, Span, SpanBuilder, SpanKind};
 use super::timeline::{PhaseTime, phase_times};
@@ -192,8 +192,7 @@ fn exchange_attributes(exchange: &TracedExchange) -> Vec<KeyValue> {
         attributes.push(KeyValue::new("http.response.status_code", i64::from(exchange.http_status)));
     }
     if let Some(address) = exchange.address {
-        attributes.push(KeyValue::new("network.peer.address", address.ip().to_string()));
-        attributes.push(KeyValue::new("network.peer.port", i64::from(address.port())));
+        attributes.extend(peer_attributes(address));
     }
     match &exchange.failure {
         Some(failure) => attributes.extend(failure_attributes(failure)),
