@@ -50,6 +50,13 @@ impl CheckDetails {
         self.trace_id.as_deref().or(of_browser)
     }
 
+    /// Returns the number of steps that failed; `None` for a check without steps.
+    #[must_use]
+    pub fn failed_steps(&self) -> Option<u32> {
+        let count = self.steps.iter().filter(|step| step.has_failed()).count();
+        (!self.steps.is_empty()).then(|| u32::try_from(count).unwrap_or(u32::MAX))
+    }
+
     /// Whether it holds no details.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -110,6 +117,12 @@ impl StepResult {
             variable_names: Vec::new(),
             browser_step: None,
         }
+    }
+
+    /// Whether the step failed.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.status != Status::OK
     }
 }
 

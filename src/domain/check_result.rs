@@ -12,7 +12,7 @@ use super::check_trigger::CheckTrigger;
 use super::failure::{Failure, FailureKind};
 use super::id::{CheckId, LocationId, MonitorId, Revision, RunId};
 use super::monitor_type::MonitorType;
-use super::observation::{Facts, Observation, Warning};
+use super::observation::{Certificate, Facts, Observation, Warning};
 use super::phase::Phases;
 use super::status::{Outcome, Status};
 use super::time::Timestamp;
@@ -285,7 +285,13 @@ impl CheckResult {
     /// Returns the step that failed, for a check with steps.
     #[must_use]
     pub fn failing_step(&self) -> Option<&StepResult> {
-        self.details.steps.iter().find(|step| step.status != Status::OK)
+        self.details.steps.iter().find(|step| step.has_failed())
+    }
+
+    /// Returns the own certificate of the peer, the first one that it sent.
+    #[must_use]
+    pub fn peer_certificate(&self) -> Option<&Certificate> {
+        self.facts.tls.as_ref()?.certificates.first()
     }
 
     /// Returns the number of planned runs that this record covers.

@@ -8,5 +8,5 @@ pub mod otlp;
 
 pub use metric_family::METRIC_NAMES;
 pub use monitor_exposition::MonitorExposition;
-pub use monitor_sample::{BudgetSample, LocationSample, MonitorSample, ResultFigures};
+pub use monitor_sample::{BudgetSample, LocationSample, MonitorSample};
 pub use open_metrics::push_label;

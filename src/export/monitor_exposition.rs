@@ -252,7 +252,8 @@ impl SeriesWriter<'_> {
 mod tests {
     use super::*;
     use crate::domain::{Phase, Status, Timestamp};
-    use crate::export::monitor_sample::{BudgetSample, ResultFigures};
+    use crate::export::monitor_sample::BudgetSample;
+    use crate::telemetry::ResultFigures;
 
     fn location(id: i64, outcome: Outcome) -> LocationSample {
         let figures = ResultFigures {

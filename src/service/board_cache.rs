@@ -1,6 +1,6 @@
 //! Keeps the status of every monitor: what changed is read again, the rest stays.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -157,15 +157,14 @@ async fn run_blocking(
 /// Returns the rows of `monitors` with their `states`.
 fn status_rows(
     monitors: impl Iterator<Item = Monitor>,
-    states: Vec<MonitorLocationState>,
+    mut states: Vec<MonitorLocationState>,
     now: Timestamp,
 ) -> Vec<Arc<StatusRow>> {
-    let mut by_monitor: HashMap<MonitorId, Vec<MonitorLocationState>> = HashMap::with_capacity(states.len());
-    for state in states {
-        by_monitor.entry(state.monitor_id).or_default().push(state);
-    }
+    states.sort_unstable_by_key(|state| (state.monitor_id, state.location_id));
     let to_row = |monitor: Monitor| {
-        let states = by_monitor.remove(&monitor.id).unwrap_or_default();
+        let start = states.partition_point(|state| state.monitor_id < monitor.id);
+        let end = states.partition_point(|state| state.monitor_id <= monitor.id);
+        let states = states.get(start..end).unwrap_or_default();
         Arc::new(StatusRow::new(monitor, states, now))
     };
     monitors.map(to_row).collect()

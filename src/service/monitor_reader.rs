@@ -346,7 +346,7 @@ impl MonitorReader {
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
         let mut last_results = self.result_store.results_for_states(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
-            row.last_result = last_results.next().flatten();
+            row.last_result = last_results.next().flatten().map(Box::new);
         }
         Ok(PaginatedStatusRows { total, rows })
     }

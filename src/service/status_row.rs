@@ -65,8 +65,8 @@ pub struct StatusRow {
     pub state: Option<MonitorLocationState>,
     /// Its status.
     pub status: MonitorStatus,
-    /// The last result of `state`; set only for rows of a page.
-    pub last_result: Option<CheckResult>,
+    /// The last result of `state`; set only for rows of a page. A result takes several times as much as the rest.
+    pub last_result: Option<Box<CheckResult>>,
     /// Its rank by urgency, and its name: a board of 100,000 rows compares them millions of times.
     pub(super) rank: usize,
     pub(super) name: Box<str>,
@@ -75,14 +75,12 @@ pub struct StatusRow {
 }
 
 impl StatusRow {
-    /// Creates the row of a monitor with its states at its locations.
-    pub(super) fn new(monitor: Monitor, states: Vec<MonitorLocationState>, now: Timestamp) -> Self {
-        let mut locations: Vec<_> = states.iter().map(|state| state.location_id).collect();
-        locations.sort_unstable();
-        let urgency = |state: &MonitorLocationState| {
+    /// Creates the row of a monitor with its states at its locations, by id of the location.
+    pub(super) fn new(monitor: Monitor, states: &[MonitorLocationState], now: Timestamp) -> Self {
+        let urgency = |state: &&MonitorLocationState| {
             (MonitorStatus::LastOutcome(state.outcome).severity_rank(), Reverse(state.planned_at))
         };
-        let state = states.into_iter().min_by_key(urgency);
+        let state = states.iter().min_by_key(urgency).cloned();
         let status = match &state {
             _ if !monitor.enabled() => MonitorStatus::Disabled,
             _ if monitor.paused_until(now).is_some() => MonitorStatus::Paused,
@@ -90,7 +88,15 @@ impl StatusRow {
             None => MonitorStatus::NoResultYet,
         };
         let (rank, name) = (status.severity_rank(), monitor.name().into());
-        Self { monitor, state, status, last_result: None, rank, name, locations: locations.into() }
+        Self {
+            monitor,
+            state,
+            status,
+            last_result: None,
+            rank,
+            name,
+            locations: states.iter().map(|state| state.location_id).collect(),
+        }
     }
 
     /// By which rows are sorted: the most urgent first, then by name.

@@ -1,6 +1,7 @@
 //! All metrics of the process: names, help texts, and how events are recorded.
 
 mod series_from_start;
+mod stored_results;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -21,6 +22,7 @@ use super::labels::{
     EventLabels, FailureLabels, HousekeepingJobLabels, ItemKindLabels, MissedRunLabels, MonitorTypeLabels,
     NotificationLabels, PhaseLabels, PlanLabels, ReloadLabels, TaskLabels,
 };
+use super::last_figures::LastFigures;
 use super::monitor_histograms::MonitorHistograms;
 use super::otlp_metrics::OtlpMetrics;
 use super::process_metrics::ProcessCollector;
@@ -90,6 +92,7 @@ pub struct Metrics {
     agent_source: AgentSource,
     /// Set when the histograms of monitors are counted.
     monitor_histograms: OnceLock<MonitorHistograms>,
+    last_figures: LastFigures,
     otlp: OtlpMetrics,
 }
 
@@ -144,6 +147,7 @@ impl Metrics {
             spool_dropped: Family::default(),
             agent_source: AgentSource::default(),
             monitor_histograms: OnceLock::new(),
+            last_figures: LastFigures::default(),
         };
         metrics.create_series_from_start();
         metrics.register_all()
@@ -291,24 +295,6 @@ impl Metrics {
             self.monitors_by_property.get_or_create(&labels).inc_by(gauge_value(*monitor_count));
         }
         self.encode()
-    }
-
-    /// Counts the durations of stored checks by monitor from now on.
-    pub fn enable_monitor_histograms(&self) {
-        let _ = self.monitor_histograms.get_or_init(MonitorHistograms::default);
-    }
-
-    /// Returns the durations of checks by monitor; `None` where they are not counted.
-    #[must_use]
-    pub fn monitor_histograms(&self) -> Option<&MonitorHistograms> {
-        self.monitor_histograms.get()
-    }
-
-    /// Counts the durations of stored checks, where they are counted by monitor.
-    pub fn record_stored_results<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) {
-        if let Some(histograms) = self.monitor_histograms() {
-            histograms.record(results);
-        }
     }
 
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed runs.

@@ -5,6 +5,7 @@ mod bounded_names;
 mod fault_injection;
 mod health;
 mod labels;
+mod last_figures;
 mod logs;
 mod metrics;
 mod monitor_histograms;
@@ -17,6 +18,7 @@ mod task_name;
 pub use agent_metrics::{AgentLookup, AgentSample};
 pub use fault_injection::{blocking_fault_point, fault_point};
 pub use health::{HealthCondition, HealthSource};
+pub use last_figures::{LastFigures, ResultFigures};
 pub use logs::{
     LOG_FIELDS, LogFormat, LogOptions, LogSetupError, init_logging, install_panic_hook, parse_log_filter,
 };

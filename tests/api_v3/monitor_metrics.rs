@@ -91,7 +91,7 @@ impl World {
         let state = next_monitor_state(None, &result).unwrap();
         let batch =
             IngestBatch { results: vec![result], location_states: vec![state], ..IngestBatch::default() };
-        self.metrics.record_stored_results(batch.results.iter());
+        self.metrics.record_stored_results(&batch.results);
         self.app.store.commit(batch).await.unwrap();
     }
 }

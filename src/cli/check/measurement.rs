@@ -74,8 +74,7 @@ pub(super) fn measurements(result: &CheckResult) -> Vec<Measurement> {
         }));
         found.push(Measurement { name: PACKET_LOSS, value: ping.loss_percent, unit: Unit::Percent });
     }
-    // The first certificate is that of the peer itself.
-    if let Some(certificate) = result.facts.tls.as_ref().and_then(|tls| tls.certificates.first()) {
+    if let Some(certificate) = result.peer_certificate() {
         let value = days_between(result.started_at, certificate.not_after) as f64;
         found.push(Measurement { name: CERTIFICATE_DAYS, value, unit: Unit::Days });
     }

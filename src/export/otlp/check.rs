@@ -46,7 +46,7 @@ pub struct ExportedCheck {
     /// Phases of the last attempt.
     pub(super) phases: Phases,
     /// Number of steps that failed, of a check with steps.
-    pub(super) failed_steps: Option<usize>,
+    pub(super) failed_steps: Option<u32>,
     /// End of the validity of the certificate of the target.
     pub(super) certificate_end: Option<Timestamp>,
     /// Set for a check that failed, unless only metrics are exported.
@@ -103,8 +103,6 @@ impl ExportedCheck {
     #[must_use]
     pub fn from_result(result: &CheckResult, context: CheckContext, with_failure: bool) -> Self {
         let has_failed = matches!(result.outcome, Outcome::Error | Outcome::Unknown);
-        let certificates = result.facts.tls.as_ref().map(|facts| facts.certificates.as_slice());
-        let steps = &result.details.steps;
         Self {
             context,
             check_id: result.check_id,
@@ -118,9 +116,8 @@ impl ExportedCheck {
             ended_at: end_of(result),
             duration_us: (!result.attempts.is_empty()).then_some(result.duration_us),
             phases: result.phases(),
-            failed_steps: (!steps.is_empty())
-                .then(|| steps.iter().filter(|step| step.status != Status::OK).count()),
-            certificate_end: certificates.and_then(|chain| chain.first()).map(|leaf| leaf.not_after),
+            failed_steps: result.details.failed_steps(),
+            certificate_end: result.peer_certificate().map(|certificate| certificate.not_after),
             failed: (has_failed && with_failure).then(|| Box::new(FailedCheck::from_result(result))),
         }
     }

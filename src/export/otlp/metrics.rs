@@ -92,7 +92,7 @@ const DEFINITIONS: [Definition; 6] = [
     }),
     ("vigie.check.phase.duration", "Duration of each phase of the last attempt", "s", phases),
     ("vigie.check.steps.failed", "Steps that failed, of a check with steps", "{step}", |check| {
-        let count = check.failed_steps.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        let count = check.failed_steps.map(i64::from);
         count.map(|count| (Value::AsInt(count), None)).into_iter().collect()
     }),
     (

@@ -162,9 +162,9 @@ fn named_phases(result: &CheckResult) -> Vec<(String, u64)> {
 
 /// Returns the peer's own certificate, as results show it.
 fn peer_certificate_json(result: &CheckResult) -> Value {
-    let peer_certificate = result.facts.tls.as_ref().and_then(|tls| tls.certificates.first());
-    peer_certificate
-        .and_then(|peer_certificate| serde_json::to_value(peer_certificate).ok())
+    result
+        .peer_certificate()
+        .and_then(|certificate| serde_json::to_value(certificate).ok())
         .unwrap_or_default()
 }
 

@@ -83,7 +83,7 @@ impl IngestWorker {
             match committed {
                 Ok(()) => {
                     self.metrics.record_commit(batch.results.len(), started.elapsed());
-                    self.metrics.record_stored_results(batch.results.iter());
+                    self.metrics.record_stored_results(&batch.results);
                     self.record_recovery();
                     return Ok(());
                 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::figures::FiguresCache;
 use crate::domain::Revision;
 use crate::service::error_budget_cache::ErrorBudgets;
 use crate::sync::Mutex;
@@ -13,7 +12,6 @@ use crate::sync::Mutex;
 /// What pages of metrics share.
 #[derive(Default)]
 pub(in crate::service) struct MetricsCache {
-    pub(super) figures: FiguresCache,
     pub(super) budgets: BudgetCache,
 }
 

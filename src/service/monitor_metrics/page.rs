@@ -5,17 +5,18 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::budgets::{KnownBudgets, known_budgets};
+use super::figures::figures_of;
 use super::page_part::PagePart;
 use super::samples::{PropertyLabel, idle_reason, location_names, monitor_sample};
 use crate::catalog::AccountSnapshot;
 use crate::domain::{CustomerId, MonitorId, Timestamp};
-use crate::export::{LocationSample, MonitorExposition, ResultFigures};
+use crate::export::{LocationSample, MonitorExposition};
 use crate::service::monitor_reader::MonitorReader;
 use crate::service::status_board::StatusBoard;
 use crate::service::status_query::StatusQuery;
 use crate::service::status_row::StatusRow;
 use crate::store::{MonitorLocationState, StoreError};
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, ResultFigures};
 
 /// Most monitors whose states are read at once.
 const CHUNK_MONITORS: usize = 1_000;
@@ -63,10 +64,10 @@ impl MonitorMetricsPage {
         rows: Vec<Arc<StatusRow>>,
     ) -> Result<Self, StoreError> {
         let states = states_of(reader, &rows, request).await?;
-        let cache = reader.metrics_cache();
-        cache.figures.forget_removed(reader.monitor_count(), |id| reader.monitor(id).is_some());
+        let last_figures = metrics.last_figures();
+        last_figures.forget_removed(reader.monitor_count(), |id| reader.monitor(id).is_some());
         forget_removed_histograms(reader, metrics);
-        let figures = cache.figures.load(reader.result_store(), &states).await?;
+        let figures = figures_of(last_figures, reader.result_store(), &states).await?;
         let budgets = known_budgets(reader, request.customer, request.now).await?;
         let outages = reader.monitors_with_outage();
         let accounts = accounts_of(reader, &rows, &request.properties).await?;
@@ -76,11 +77,10 @@ impl MonitorMetricsPage {
         // With 100,000 monitors it takes long enough to delay the checks that share this thread.
         let page = tokio::task::spawn_blocking(move || {
             let KnownBudgets { mut by_monitor, missing } = budgets;
-            let mut locations = locations_by_monitor(states, figures, &metrics);
+            let values = location_samples(states, figures, &metrics);
             let samples = rows.iter().map(|row| {
                 let id = row.monitor.id;
-                let own_locations = locations.remove(&id).unwrap_or_default();
-                let mut sample = monitor_sample(row, own_locations, &properties, &accounts);
+                let mut sample = monitor_sample(row, samples_of(&values, id), &properties, &accounts);
                 sample.has_open_outage = outages.as_ref().map(|outages| outages.contains(&id));
                 sample.budgets = by_monitor.remove(&id).unwrap_or_default().into();
                 sample
@@ -137,25 +137,36 @@ async fn accounts_of(
     Ok(accounts)
 }
 
-fn locations_by_monitor(
+/// Returns the values of `states`, whose last results have `figures`, in the order of `states`.
+fn location_samples(
     states: Vec<MonitorLocationState>,
     figures: Vec<Arc<ResultFigures>>,
     metrics: &Metrics,
-) -> HashMap<MonitorId, Vec<LocationSample>> {
-    let mut locations: HashMap<MonitorId, Vec<LocationSample>> = HashMap::with_capacity(states.len());
-    for (state, figures) in states.into_iter().zip(figures) {
+) -> Vec<(MonitorId, LocationSample)> {
+    let sample = |(state, figures): (MonitorLocationState, Arc<ResultFigures>)| {
         let histograms = metrics.monitor_histograms();
         let histogram = histograms.and_then(|all| all.get(state.monitor_id, state.location_id));
-        locations.entry(state.monitor_id).or_default().push(LocationSample {
+        let sample = LocationSample {
             location: state.location_id,
             outcome: state.outcome,
             status: state.status,
             duration_us: state.duration_us,
             figures,
             histogram: histogram.map(Box::new),
-        });
-    }
-    locations
+        };
+        (state.monitor_id, sample)
+    };
+    // Not in the memory of the states, of which these take half.
+    let mut samples = Vec::with_capacity(states.len());
+    samples.extend(states.into_iter().zip(figures).map(sample));
+    samples
+}
+
+/// Returns the values of `monitor` among `samples`, which are in the order of monitors.
+fn samples_of(samples: &[(MonitorId, LocationSample)], monitor: MonitorId) -> Vec<LocationSample> {
+    let start = samples.partition_point(|(of, _)| *of < monitor);
+    let own = samples.iter().skip(start).take_while(|(of, _)| *of == monitor);
+    own.map(|(_, sample)| sample.clone()).collect()
 }
 
 /// Removes the histograms of removed monitors, once there are many.

@@ -129,7 +129,7 @@ fn render_reason(row: &StatusRow, now: Timestamp, t: Locale) -> String {
         return text.replace("{duration}", &render_time_until(until, now, t));
     }
     let Some(state) = &row.state else { return String::new() };
-    let last_result = row.last_result.as_ref();
+    let last_result = row.last_result.as_deref();
     t.english_html(&last_result.map_or_else(|| state.status.text().to_owned(), deciding_reason))
 }
 
