@@ -70,6 +70,8 @@ const NUMERIC_PREFS: &[(&str, i64)] = &[
     ("network.http.speculative-parallel-limit", 0),
     ("permissions.default.desktop-notification", 2),
     ("permissions.default.geo", 2),
+    // No add-ons but that of the session: those of Firefox itself take a fifth of the processor time of a start.
+    ("extensions.enabledScopes", 0),
 ];
 /// Preferences that are set to true.
 const ENABLED_PREFS: &[&str] = &[
