@@ -55,6 +55,7 @@ mod serve;
 mod settings;
 mod source;
 mod steps_file;
+mod stop_signals;
 mod store;
 pub mod style;
 mod suite;

@@ -13,7 +13,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use tokio::process::{Child, Command};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -22,25 +21,18 @@ use super::member::{Member, Processes};
 use super::programs::{Programs, command_as, give};
 use super::set_up::{self, LOCATIONS, free_port};
 use crate::cli::output;
+use crate::cli::stop_signals::{StopSignal, StopSignals};
 use crate::targets::{BuiltInTargetConfig, BuiltInTargets};
 
 /// The controllers.
 const CONTROLLERS: [&str; 2] = ["controller-1", "controller-2"];
-/// Exit code after SIGINT or SIGTERM during the start.
-const INTERRUPTED_EXIT_CODE: u8 = 130;
 
 /// Runs the demo in `folder` until a signal.
 pub(super) async fn run(folder: ClusterFolder) -> anyhow::Result<ExitCode> {
     let programs = Programs::find(&folder)?;
     folder.create()?;
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    let stopped = async {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    };
-    let mut stopped = std::pin::pin!(stopped);
+    let mut stop_signals = StopSignals::install()?;
+    let mut stopped = std::pin::pin!(stop_signals.next());
     let mut demo = Demo {
         processes: Processes::new(folder.clone()),
         programs,
@@ -49,16 +41,16 @@ pub(super) async fn run(folder: ClusterFolder) -> anyhow::Result<ExitCode> {
         members: Vec::new(),
     };
     let started = tokio::select! {
-        started = demo.start() => Some(started),
-        () = &mut stopped => None,
+        started = demo.start() => Ok(started),
+        signal = &mut stopped => Err(signal),
     };
     let outcome = match started {
-        Some(Ok(text)) => match output::print(&text) {
+        Ok(Ok(text)) => match output::print(&text) {
             Ok(()) => demo.keep(stopped).await.map(|()| ExitCode::SUCCESS),
             Err(error) => Err(error.into()),
         },
-        Some(Err(error)) => Err(error),
-        None => Ok(ExitCode::from(INTERRUPTED_EXIT_CODE)),
+        Ok(Err(error)) => Err(error),
+        Err(signal) => Ok(ExitCode::from(signal.exit_code())),
     };
     // Those of a start that failed are killed here.
     drop(demo);
@@ -133,7 +125,7 @@ impl Demo {
     }
 
     /// Keeps all parts running until `stopped`, then ends them, the last one first.
-    async fn keep(&mut self, stopped: impl Future<Output = ()>) -> anyhow::Result<()> {
+    async fn keep(&mut self, stopped: impl Future<Output = StopSignal>) -> anyhow::Result<()> {
         let members = std::mem::take(&mut self.members);
         let stops: Vec<_> = members.iter().map(|_| CancellationToken::new()).collect();
         let kept = members

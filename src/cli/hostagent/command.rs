@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::token_source::read_token;
 use crate::cli::agent::server_url;
 use crate::cli::output::{self, InvalidInput, UsageError};
 use crate::cli::process::{build_single_threaded_runtime, non_empty_env_variable};
+use crate::cli::stop_signals::StopSignals;
 use crate::clock::SystemClock;
 use crate::hostagent::{
     HostAgent, HostAgentOptions, MAX_PROCESS_NAMES, ReportTarget, SendOutcome, measure_once,
@@ -146,14 +146,11 @@ async fn report_once(mut agent: HostAgent) -> anyhow::Result<ExitCode> {
 }
 
 async fn run_until_stopped(mut agent: HostAgent) -> anyhow::Result<ExitCode> {
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let mut stop_signals = StopSignals::install()?;
     let stop = CancellationToken::new();
     let stop_on_signal = async {
-        let name = tokio::select! {
-            _ = terminate.recv() => "SIGTERM",
-            _ = interrupt.recv() => "SIGINT",
-        };
-        tracing::info!(signal = name, "stopping; reports that were not sent are in the data folder");
+        let signal = stop_signals.next().await.name();
+        tracing::info!(signal, "stopping; reports that were not sent are in the data folder");
         stop.cancel();
         std::future::pending::<()>().await;
     };

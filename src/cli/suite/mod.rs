@@ -1,7 +1,6 @@
 //! `vigie test`: runs the monitors of files as a suite of tests.
 
 mod command;
-mod interruption;
 mod load;
 mod run;
 mod text;

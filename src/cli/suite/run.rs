@@ -3,8 +3,8 @@
 use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::interruption::Interruption;
 use crate::cli::check_runner::CheckRunner;
+use crate::cli::stop_signals::StopSignals;
 use crate::cli::test_report::{TestCase, TestOutcome, TestVerdict};
 use crate::schema::monitor_file::FileMonitor;
 
@@ -25,7 +25,7 @@ pub(super) async fn run_suite(
     options: SuiteOptions,
     mut on_case: impl FnMut(TestCase) -> anyhow::Result<()>,
 ) -> anyhow::Result<Option<u8>> {
-    let mut interruption = Interruption::install()?;
+    let mut stop_signals = StopSignals::install()?;
     let cancellation = CancellationToken::new();
     let cases = monitors.iter().map(|monitor| async {
         let outcome = run_monitor(runner, monitor, options.retries, &cancellation).await;
@@ -39,8 +39,8 @@ pub(super) async fn run_suite(
                 Some(case) => on_case(case)?,
                 None => break,
             },
-            code = interruption.wait(), if signal_code.is_none() => {
-                signal_code = Some(code);
+            signal = stop_signals.next(), if signal_code.is_none() => {
+                signal_code = Some(signal.exit_code());
                 cancellation.cancel();
             }
         }

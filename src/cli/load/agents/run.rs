@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::runtime::Handle;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Mutex;
 
 use super::agents_load::AgentsLoad;
@@ -18,14 +17,13 @@ use crate::app::key_file_location;
 use crate::cli::load::targets::{LoadTargets, no_target_error};
 use crate::cli::output::{self, UsageError};
 use crate::cli::process::descriptor_limit;
+use crate::cli::stop_signals::StopSignals;
 use crate::vault::Keyring;
 
 /// Descriptors for each agent: its connection, its spool, and the streams of its location at the NATS server.
 const DESCRIPTORS_PER_AGENT: u64 = 6;
 /// Descriptors of each process besides.
 const OTHER_DESCRIPTORS: u64 = 500;
-/// Exit code after SIGINT or SIGTERM.
-const INTERRUPTED_EXIT_CODE: u8 = 130;
 
 /// Runs `load` and prints its figures.
 pub(in crate::cli::load) async fn run(load: AgentsLoad, as_json: bool) -> anyhow::Result<ExitCode> {
@@ -59,27 +57,21 @@ pub(in crate::cli::load) async fn run(load: AgentsLoad, as_json: bool) -> anyhow
         agents: Mutex::default(),
         main_runtime: Handle::current(),
     });
+    let mut stop_signals = StopSignals::install()?;
     let report = tokio::select! {
-        report = run.measure() => report.map(Some),
-        interrupted = wait_for_signal() => interrupted.map(|()| None),
+        report = run.measure() => report.map(Ok),
+        signal = stop_signals.next() => Ok(Err(signal)),
     };
     // A run that was interrupted ends with its runtime, and releases the agents then.
     if let Some(agents) = run.agents.lock().await.take() {
         agents.stop().await;
     }
     nats_server.stop().await;
-    let Some(report) = report? else { return Ok(ExitCode::from(INTERRUPTED_EXIT_CODE)) };
+    let report = match report? {
+        Ok(report) => report,
+        Err(signal) => return Ok(ExitCode::from(signal.exit_code())),
+    };
     let text = if as_json { serde_json::to_string_pretty(&report)? + "\n" } else { report.render_table() };
     output::print(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Waits for SIGINT or SIGTERM.
-async fn wait_for_signal() -> anyhow::Result<()> {
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-    Ok(())
 }
