@@ -30,6 +30,8 @@ const CONNECTIONS: u64 = 16;
 const PAGE: u64 = 100;
 /// Pages that are read, from all over the list.
 const PAGES: u64 = 500;
+/// Longest wait for results of all monitors.
+const RESULTS_TIMEOUT: Duration = Duration::from_mins(5);
 /// Longest accepted start.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -113,7 +115,9 @@ async fn run(monitors: u64) {
         peak.max(before) >> 20,
     );
 
-    // The first page reads the last result of each monitor, the others those that have changed.
+    // Those that were created first have several by then.
+    client.wait_for_results(&mut connection, 2 * monitors).await;
+    // The first page is the first one that shows states, too; the others read those that have changed.
     for (page, encoding) in [("first", "identity"), ("again", "identity"), ("gzip", "gzip"), ("gzip", "gzip")]
     {
         let before = server.rss();
@@ -140,7 +144,7 @@ async fn create(client: Client, next: Arc<AtomicU64>, monitors: u64, port: u16) 
             return longest;
         }
         let body = json!({
-            "billing_plancode": "bench", "name": format!("Shop front {n}"), "interval": 120,
+            "billing_plancode": "bench", "name": format!("Shop front {n}"), "interval": 60,
             "hostname": "127.0.0.1", "port": port, "note": "made by the bench",
         });
         let started = Instant::now();
@@ -216,6 +220,22 @@ impl Client {
         let (status, response) = self.send(connection, "GET", path, None).await;
         assert_eq!(status, StatusCode::OK, "{path}: {}", String::from_utf8_lossy(&response));
         response
+    }
+
+    /// Waits until the server has stored `count` results.
+    async fn wait_for_results(&self, connection: &mut Connection, count: u64) {
+        let started = Instant::now();
+        loop {
+            let page = self.get(connection, "/metrics").await;
+            let lines = std::str::from_utf8(&page).unwrap().lines();
+            let results = lines.filter(|line| line.starts_with("vigie_check_results_total"));
+            let results: f64 = results.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum();
+            if results >= count as f64 {
+                return;
+            }
+            assert!(started.elapsed() < RESULTS_TIMEOUT, "{results} results of {count} monitors");
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
     }
 
     /// Reads the response to `path` in `encoding` frame by frame; returns its size in bytes and the greatest value of

@@ -109,3 +109,28 @@ impl StoreError {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_all_errors_are_listed() {
+        let text = String::new;
+        let errors = [
+            StoreError::DiskFull(text()),
+            StoreError::Locked(text()),
+            StoreError::Unavailable(text()),
+            StoreError::Unusable(text()),
+            StoreError::TooNew { found: 2, known: 1 },
+            StoreError::Undecodable { table: "a", row: text(), column: "b", reason: text() },
+            StoreError::Rejected(text()),
+            StoreError::Panicked(text()),
+            StoreError::QueryTimeout,
+            StoreError::Stale,
+            StoreError::AlreadyExists(text()),
+            StoreError::Closed,
+        ];
+        assert_eq!(errors.map(|error| error.kind()), StoreError::KINDS);
+    }
+}
