@@ -1,6 +1,6 @@
 //! Every act, on both browsers.
 
-use crate::browser::check::{Check, browsers};
+use crate::browser::check::{Check, browsers, browsers_for_common_code};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
@@ -34,7 +34,7 @@ async fn a_login_with_a_protected_password_reaches_the_account() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_soft_action_fails_the_check_at_its_end() {
     let site = Site::start().await;
-    each(browsers("a_soft_action_fails_the_check_at_its_end"), async |kind| {
+    each(browsers_for_common_code("a_soft_action_fails_the_check_at_its_end"), async |kind| {
         let steps = r#"<step name="First"><open url="/login"/><assert-title equals="Never" soft="true"/>
 <assert-element id="nowhere" soft="true"/><type id="user" text="x"/><assert-value id="user" equals="x"/></step>
 <step name="Second"><assert-value id="user" equals="x"/></step>"#;
@@ -94,7 +94,7 @@ async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn waits_end_as_soon_as_their_condition_holds() {
     let site = Site::start().await;
-    each(browsers("waits_end_as_soon_as_their_condition_holds"), async |kind| {
+    each(browsers_for_common_code("waits_end_as_soon_as_their_condition_holds"), async |kind| {
         let steps = r#"<step name="Late"><open url="/pages/late"/>
 <wait-for id="guest" state="visible"/><wait-for-text id="state" equals="ready"/><wait-for-url contains="moved"/><wait-for-event event="shop-ready"/></step>
 <step name="Quiet"><open url="/pages/quiets"/><wait-for-network-quiet quiet="0.6"/><assert-text id="n" equals="3"/></step>

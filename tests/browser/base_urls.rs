@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::browser::check::{Check, browsers, one};
+use crate::browser::check::{Check, browsers_for_common_code, one};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
@@ -12,7 +12,7 @@ fn script(base: &str, value: &str, steps: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_base_may_have_placeholders() {
-    each(browsers("a_base_may_have_placeholders"), async |kind| {
+    each(browsers_for_common_code("a_base_may_have_placeholders"), async |kind| {
         let site = Site::start().await;
         let host = site.at.to_string();
         let steps = r#"<step name="One"><open url="stay"/><assert-title equals="Stay"/><open url="/login"/><assert-title equals="Login"/></step>"#;

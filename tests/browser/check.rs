@@ -18,6 +18,7 @@ use vigie::probe::{ProbeBuildContext, ProbeContext};
 use vigie::schema::MonitorDocument;
 
 use crate::support::lacking;
+use crate::support::long_tests::full;
 use crate::support::processes::{processes_of, profiles_in};
 use crate::support::side_by_side::browser_permit;
 
@@ -26,6 +27,14 @@ pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 /// Returns the installed browsers; records the missing ones as left out.
 pub fn browsers(test: &str) -> Vec<BrowserKind> {
     BOTH.into_iter().filter(|kind| is_here(*kind, test)).collect()
+}
+
+/// Returns the browsers for a test of what does not depend on the browser, such as the order of steps: all of them in a run
+/// of the long tests, otherwise the first. Firefox needs five seconds of a processor to start, twice as much as Chromium.
+pub fn browsers_for_common_code(test: &str) -> Vec<BrowserKind> {
+    let mut browsers = browsers(test);
+    browsers.truncate(if full() { BOTH.len() } else { 1 });
+    browsers
 }
 
 /// Whether this browser is installed; records it as left out otherwise.

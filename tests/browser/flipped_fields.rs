@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 use vigie::browser::{BrowserKind, BrowserPoolConfig};
 use vigie::domain::Observation;
 
-use crate::browser::check::{Check, browsers, one};
+use crate::browser::check::{Check, browsers, browsers_for_common_code, one};
 use crate::browser::site::Site;
+use crate::support::long_tests::full;
 use crate::support::side_by_side::each;
 
 fn status(observation: &Observation) -> u16 {
@@ -30,7 +31,7 @@ async fn a_url_is_opened_alone_or_is_the_base_of_a_script() {
 // row: 2.2 browserscript.browser_type
 #[tokio::test(flavor = "multi_thread")]
 async fn the_browser_is_the_chosen_one_or_what_is_there() {
-    each(browsers("the_browser_is_the_chosen_one_or_what_is_there"), async |kind| {
+    each(browsers_for_common_code("the_browser_is_the_chosen_one_or_what_is_there"), async |kind| {
         let site = Site::start().await;
         // Without a choice, the only browser that is there is used, and the result names it.
         let nowhere = || Some("/nowhere/program".into());
@@ -79,22 +80,25 @@ async fn the_browser_is_the_chosen_one_or_what_is_there() {
 async fn each_part_of_the_keyword_rule_decides() {
     let site = Site::start().await;
     let Some(kind) = one("each_part_of_the_keyword_rule_decides") else { return };
-    let table = [
-        (json!({"keyword_string": "Hello"}), 0),
+    let each_field = [
         (json!({"keyword_string": "Goodbye"}), 5),
         (json!({"keyword_string": "Hello", "keyword_match_invert": true}), 5),
-        (json!({"keyword_string": "hello"}), 5),
         (json!({"keyword_string": "hello", "keyword_match_case": false}), 0),
-        (json!({"keyword_string": "ello"}), 5),
         (json!({"keyword_string": "ello", "keyword_match_whole_word": false}), 0),
-        (json!({"keyword_string": "H.llo"}), 5),
         (json!({"keyword_string": "H.llo", "keyword_match_type": "Regular Expression"}), 0),
-        (json!({"keyword_string": "two lines"}), 0),
         (json!({"keyword_string": "two lines", "keyword_allow_line_wrap": false}), 5),
-        (json!({"keyword_string": "some room"}), 0),
         (json!({"keyword_string": "some room", "keyword_normalize_spaces": false}), 5),
     ];
-    for (fields, expected) in table {
+    // The rule is that of other types, which test its defaults in milliseconds: here each needs a browser.
+    let defaults = [
+        (json!({"keyword_string": "Hello"}), 0),
+        (json!({"keyword_string": "hello"}), 5),
+        (json!({"keyword_string": "ello"}), 5),
+        (json!({"keyword_string": "H.llo"}), 5),
+        (json!({"keyword_string": "two lines"}), 0),
+        (json!({"keyword_string": "some room"}), 0),
+    ];
+    for (fields, expected) in each_field.into_iter().chain(defaults.into_iter().filter(|_| full())) {
         let check =
             Check::without_script(kind, json!({"url": site.url("/pages/keywords")})).with(fields.clone());
         assert_eq!(status(&check.run().await), expected, "{fields}");
@@ -105,7 +109,7 @@ async fn each_part_of_the_keyword_rule_decides() {
 #[tokio::test(flavor = "multi_thread")]
 async fn third_party_document_errors_count_when_enabled() {
     let site = Site::start().await;
-    each(browsers("third_party_document_errors_count_when_enabled"), async |kind| {
+    each(browsers_for_common_code("third_party_document_errors_count_when_enabled"), async |kind| {
         let step =
             r#"<step name="One"><open url="/pages/strangers"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let check = |counts: bool| {
@@ -171,7 +175,7 @@ async fn full_page_fields_take_effect() {
 #[tokio::test(flavor = "multi_thread")]
 async fn captures_contain_what_the_fields_enable() {
     let site = Site::start().await;
-    each(browsers("captures_contain_what_the_fields_enable"), async |kind| {
+    each(browsers_for_common_code("captures_contain_what_the_fields_enable"), async |kind| {
         let names = async |headers: bool, images: bool, sources: bool| {
             let capture = json!({"capture": {"level": "All Actions", "headers": headers, "images": images, "sources": sources}});
             let observation = Check::without_script(kind, json!({"url": site.url("/login")})).with(capture).passes().await;

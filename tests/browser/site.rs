@@ -233,7 +233,7 @@ const LATE: &str = r#"<h1>Late</h1><div id="room"></div><p id="state">waiting</p
 setTimeout(() => { document.getElementById('room').innerHTML = '<p id="guest">' + ['Here', 'I', 'am'].join(' ') + '</p>'; }, 500);
 setTimeout(() => { document.getElementById('state').textContent = 'ready'; }, 700);
 setTimeout(() => { history.pushState({}, '', '/pages/late?moved'); }, 800);
-setTimeout(() => { document.dispatchEvent(new Event('shop-ready')); }, 1500);
+setInterval(() => { document.dispatchEvent(new Event('shop-ready')); }, 1500);
 </script>"#;
 
 const PATIENT: &str = r#"<h1>Patient</h1><p id="room"></p><script>

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use serde_json::json;
 use vigie::browser::BrowserKind;
 
-use crate::browser::check::{Check, browsers, is_here, one};
+use crate::browser::check::{Check, browsers_for_common_code, is_here, one};
 use crate::browser::site::Site;
+use crate::support::long_tests::full;
 use crate::support::side_by_side::each;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -19,7 +20,8 @@ async fn each_failure_has_its_status_in_firefox() {
     check_each_failure(BrowserKind::Firefox, "each_failure_has_its_status_in_firefox").await;
 }
 
-/// Checks each failure. Each browser has its own test, so that they run concurrently.
+/// Checks each failure; those that Vigie itself decides, in Firefox with the long tests only. Each browser has its own
+/// test, so that they run concurrently.
 async fn check_each_failure(kind: BrowserKind, test: &str) {
     if !is_here(kind, test) {
         return;
@@ -28,9 +30,17 @@ async fn check_each_failure(kind: BrowserKind, test: &str) {
     let closed = crate::support::closed::ClosedPort::new();
     let dead = closed.at;
     let refused = format!(r#"<open url="http://{dead}/"/>"#);
-    let table: &[(u16, &str)] = &[
+    let browser_decides: &[(u16, &str)] = &[
         (80, r#"<open url="/pages/stay"/><click id="covered" timeout="0.5"/>"#),
         (80, r#"<open url="/pages/stay"/><run-js>return new Promise(() => {});</run-js>"#),
+        (93, r#"<open url="/pages/dialogs"/><click id="confirm"/><assert-title equals="Dialogs"/>"#),
+        (97, r#"<open url="/pages/stay"/><click id="nowhere" timeout="0.5"/>"#),
+        (5, r#"<open url="/pages/stay"/><run-js>throw new Error('mine');</run-js>"#),
+        (7, r#"<open url="/status/503"/>"#),
+        (1, &refused),
+        (51, r#"<open url="http://nowhere.invalid/"/>"#),
+    ];
+    let vigie_decides: &[(u16, &str)] = &[
         (83, r#"<open url="/pages/stay"/><click id="nothing" expect="event:fired" timeout="0.5"/>"#),
         (84, r#"<open url="/pages/stay"/><click id="nothing" expect="location" timeout="0.5"/>"#),
         (84, r#"<open url="/pages/stay"/><wait-for-url contains="elsewhere" timeout="0.5"/>"#),
@@ -42,16 +52,11 @@ async fn check_each_failure(kind: BrowserKind, test: &str) {
             92,
             r#"<open url="/pages/stay"/><click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/><click id="c" optional="true" timeout="0.1"/><click id="d" optional="true" timeout="0.1"/><click id="e" optional="true" timeout="0.1"/><click id="f" optional="true" timeout="0.1"/>"#,
         ),
-        (93, r#"<open url="/pages/dialogs"/><click id="confirm"/><assert-title equals="Dialogs"/>"#),
-        (97, r#"<open url="/pages/stay"/><click id="nowhere" timeout="0.5"/>"#),
         (5, r#"<open url="/pages/stay"/><assert-text css="h1" equals="Go" timeout="0.2"/>"#),
-        (5, r#"<open url="/pages/stay"/><run-js>throw new Error('mine');</run-js>"#),
-        (7, r#"<open url="/status/503"/>"#),
         (7, r#"<open url="/pages/missing"/>"#),
-        (1, &refused),
-        (51, r#"<open url="http://nowhere.invalid/"/>"#),
     ];
-    for (status, acts) in table {
+    let common = if kind == BrowserKind::Chrome || full() { vigie_decides } else { &[] };
+    for (status, acts) in browser_decides.iter().chain(common) {
         let step = format!(r#"<step name="One" timeout="6">{acts}</step>"#);
         let observation = Check::new(kind, &site.url("/"), &step).fails(*status).await;
         assert_eq!(observation.details.steps[0].status.0, *status, "{acts}");
@@ -81,7 +86,7 @@ async fn an_act_skipped_once_too_often_is_recorded_as_a_failure() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_time_limit_has_its_status() {
     let site = Site::start().await;
-    each(browsers("each_time_limit_has_its_status"), async |kind| {
+    each(browsers_for_common_code("each_time_limit_has_its_status"), async |kind| {
         let page = |fields, steps: &str| Check::new(kind, &site.url("/"), steps).with(fields);
         let never = r#"<step name="One"><open url="/never"/></step>"#;
         page(json!({"timeout": 2}), never).fails(82).await;
