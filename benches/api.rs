@@ -144,7 +144,7 @@ async fn create(client: Client, next: Arc<AtomicU64>, monitors: u64, port: u16) 
             return longest;
         }
         let body = json!({
-            "billing_plancode": "bench", "name": format!("Shop front {n}"), "interval": 60,
+            "billing_plancode": "bench", "name": format!("Shop front {n}"), "interval": 2,
             "hostname": "127.0.0.1", "port": port, "note": "made by the bench",
         });
         let started = Instant::now();
