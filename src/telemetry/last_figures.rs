@@ -48,9 +48,13 @@ pub struct LastFigures(Mutex<HashMap<(MonitorId, LocationId), Entry>>);
 impl LastFigures {
     /// Keeps the figures of `results` instead of those of earlier results.
     pub fn record<'a>(&self, results: impl Iterator<Item = &'a CheckResult>) {
-        let results = results.map(|result| (result, Arc::new(ResultFigures::from_result(result))));
         // They are computed before the lock is taken.
-        let results: Vec<_> = results.collect();
+        let figures = results.map(|result| (result, Arc::new(ResultFigures::from_result(result))));
+        self.keep(figures.collect());
+    }
+
+    /// Keeps these figures of `results`, which were computed already.
+    pub fn keep(&self, results: Vec<(&CheckResult, Arc<ResultFigures>)>) {
         let mut last = self.0.lock();
         for (result, figures) in results {
             let key = (result.monitor_id, result.location_id);

@@ -1,4 +1,4 @@
-//! Every act, on both browsers.
+//! Every act; on both browsers, what they do themselves.
 
 use crate::browser::check::{Check, browsers, browsers_for_common_code};
 use crate::browser::site::Site;

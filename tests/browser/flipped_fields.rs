@@ -31,7 +31,7 @@ async fn a_url_is_opened_alone_or_is_the_base_of_a_script() {
 // row: 2.2 browserscript.browser_type
 #[tokio::test(flavor = "multi_thread")]
 async fn the_browser_is_the_chosen_one_or_what_is_there() {
-    each(browsers_for_common_code("the_browser_is_the_chosen_one_or_what_is_there"), async |kind| {
+    each(browsers("the_browser_is_the_chosen_one_or_what_is_there"), async |kind| {
         let site = Site::start().await;
         // Without a choice, the only browser that is there is used, and the result names it.
         let nowhere = || Some("/nowhere/program".into());

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 use vigie::browser::BrowserKind;
 
-use crate::browser::check::{Check, browsers_for_common_code, is_here, one};
+use crate::browser::check::{Check, browsers, is_here, one};
 use crate::browser::site::Site;
 use crate::support::long_tests::full;
 use crate::support::side_by_side::each;
@@ -86,7 +86,7 @@ async fn an_act_skipped_once_too_often_is_recorded_as_a_failure() {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_time_limit_has_its_status() {
     let site = Site::start().await;
-    each(browsers_for_common_code("each_time_limit_has_its_status"), async |kind| {
+    each(browsers("each_time_limit_has_its_status"), async |kind| {
         let page = |fields, steps: &str| Check::new(kind, &site.url("/"), steps).with(fields);
         let never = r#"<step name="One"><open url="/never"/></step>"#;
         page(json!({"timeout": 2}), never).fails(82).await;

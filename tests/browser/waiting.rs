@@ -4,7 +4,7 @@ use serde_json::json;
 use vigie::browser::BrowserKind;
 use vigie::domain::Phase;
 
-use crate::browser::check::{Check, browsers_for_common_code, is_here, one};
+use crate::browser::check::{Check, browsers, is_here, one};
 use crate::browser::site::Site;
 use crate::support::side_by_side::each;
 
@@ -14,7 +14,7 @@ use crate::support::side_by_side::each;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_computing_page_is_waited_for_up_to_the_step_timeout() {
     let site = Site::start().await;
-    each(browsers_for_common_code("a_computing_page_is_waited_for_up_to_the_step_timeout"), async |kind| {
+    each(browsers("a_computing_page_is_waited_for_up_to_the_step_timeout"), async |kind| {
         let steps = r#"<step name="Assert" timeout="40"><open url="/pages/computing"/><click id="go"/><assert-text id="said" equals="worked"/></step>
 <step name="Skip" timeout="40"><click id="go"/><click id="absent" optional="true" timeout="0.5"/><assert-text id="said" equals="worked again"/></step>
 <step name="End" timeout="40"><click id="title"/></step>"#;
@@ -32,7 +32,7 @@ async fn a_computing_page_is_waited_for_up_to_the_step_timeout() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_computing_page_is_not_idle() {
     let site = Site::start().await;
-    each(browsers_for_common_code("a_computing_page_is_not_idle"), async |kind| {
+    each(browsers("a_computing_page_is_not_idle"), async |kind| {
         let computes = "setTimeout(() =&gt; { const end = Date.now() + 4500; while (Date.now() &lt; end); document.title = 'Computed'; document.body.append('Computed'); }, 50);";
         let steps = format!(
             r#"<step name="Quiet" timeout="40"><open url="/pages/stay"/>

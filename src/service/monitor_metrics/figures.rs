@@ -34,12 +34,14 @@ pub(super) async fn figures_of(
             reads.push(result_store.results_for_states(states));
         }
         let results: Vec<_> = try_join_all(reads).await?.into_iter().flatten().collect();
-        last_figures.record(results.iter().flatten());
+        let mut read = Vec::with_capacity(results.len());
         for (index, result) in wanted.iter().zip(&results) {
             if let (Some(place), Some(result)) = (figures.get_mut(*index), result) {
                 *place = Arc::new(ResultFigures::from_result(result));
+                read.push((result, Arc::clone(place)));
             }
         }
+        last_figures.keep(read);
     }
     Ok(figures)
 }
